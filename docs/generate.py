@@ -143,7 +143,11 @@ Every tool has an example: its arguments, and the answer without `success` and `
 
 def _operation(operation: Any) -> str:
     lines = [f"### `{operation.name}`\n", f"{operation.summary}\n"]
+    from toryo.operations.calls.catalogue import Proof
+
     facts = [f"Grant: `{operation.grant.value}`"]
+    if operation.proof is not Proof.NEVER:
+        facts.append(f"proof: {'always' if operation.proof is Proof.ALWAYS else 'where it widens a right'}")
     if operation.route is not None:
         facts.append(f"route: `{operation.route.method} {operation.route.path}`")
     if operation.waits:

@@ -362,11 +362,15 @@ class Caller:
 
 
 class Browser(Caller):
-    """A person who shows what their browser has in its cookie."""
+    """A person who shows what their browser has in its cookie, and what the page has kept."""
+
+    def __init__(self, world: World, signed_in: Answer) -> None:
+        super().__init__(world, signed_in["browser_token"])
+        self.page = signed_in["page_secret"]
 
     @property
     def credentials(self) -> Credentials:
-        return Credentials(cookie=self.bearer)
+        return Credentials(cookie=self.bearer, page=self.page)
 
 
 class Coordinator(Caller):

@@ -3,13 +3,14 @@ and other tokens, with which the server's log and Coordinators mask.
 """
 
 COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "tqk_"
-BROWSER = "tbs_"
-"""What a browser is signed in by, in a cookie that no script can read. As a bearer it is worth nothing."""
+BROWSER, PAGE = "tbs_", "tps_"
+"""What a browser is signed in by: in a cookie that no script can read, and in the storage of the page's origin. Only
+both together are worth anything, and neither is as a bearer."""
 PASSKEY = "pk_"
 WEBHOOK = "whsec_"
 """With which programs sign what they send to a webhook."""
 
-PREFIXES = (COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY, WEBHOOK)
+PREFIXES = (COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE, BROWSER, PAGE, PASSKEY, WEBHOOK)
 
 _OWN = "|".join(each.removesuffix("_") for each in PREFIXES)
 LOOKS = (

@@ -215,7 +215,8 @@ def test_f121_whoever_is_no_owner_changes_no_settings(chrome: Browser, site: Sit
             page.goto(f"{window.url}/settings?tab=projects&q=vault")
             told = page.evaluate(
                 """async () => {
-                    const headers = { "Content-Type": "application/json", "X-Toryo": "1" };
+                    const secret = localStorage.getItem("toryo.page");
+                    const headers = { "Content-Type": "application/json", "X-Toryo": secret };
                     const ask = async (method, path, body) =>
                         (await fetch(`/api/v1${path}`, { method, headers, body: JSON.stringify(body) })).status;
                     return [

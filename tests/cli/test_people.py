@@ -35,7 +35,7 @@ def person(server: Toryo) -> str:
 
 
 def sign_in(server: Toryo, **given: str) -> httpx.Response:
-    return httpx.post(f"{address(server)}/api/v1/sign-in", json=given)
+    return httpx.post(f"{address(server)}/api/v1/sign-in", json=given, headers={"X-Toryo": "1"})
 
 
 def address(server: Toryo) -> str:
@@ -165,7 +165,7 @@ def test_at_a_terminal_a_link_is_printed_that_signs_its_reader_in(
     monkeypatch.setattr("sys.stderr", screen)
     open_dashboard.invite(Here(data_dir=tmp_path / "data", server=url), tmp_path / "data", open_it=False)
     link = screen.getvalue().partition("minutes:")[2].strip()
-    answer = httpx.post(f"{url}/api/v1/sign-in", json={"code": code(link)})
+    answer = httpx.post(f"{url}/api/v1/sign-in", json={"code": code(link)}, headers={"X-Toryo": "1"})
     assert (answer.json()["person_id"], answer.json()["login"]) == ("owner", "owner")
 
 

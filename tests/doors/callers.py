@@ -63,12 +63,14 @@ MAY: dict[Grant, set[Right]] = {
 
 @dataclass(frozen=True)
 class Caller:
-    """`bearer` goes into the Authorization header, `cookie` into a browser's, `arguments` into the call."""
+    """`bearer` goes into the Authorization header, `cookie` and `page` are shown by a browser, `arguments` go into the
+    call."""
 
     name: str
     right: Right
     bearer: str | None = None
     cookie: str | None = None
+    page: str | None = None
     arguments: dict[str, str] = field(default_factory=dict)
     tools: frozenset[str] | None = None
     """To which an API key is limited; None: to nothing."""
@@ -137,7 +139,11 @@ class House:
     def _people(self) -> Iterator[Caller]:
         make = self.world.owner.call
         yield Caller("owner.token", Right.OWNER, bearer=OWNER_TOKEN)
-        yield self._browser("the owner's browser", Right.OWNER)
+        own, other = (self._browser("the owner's browser", Right.OWNER) for _ in range(2))
+        yield own
+        # What a browser sends by itself, which reaches whatever runs at another port of the host:
+        yield Caller("the cookie of the owner's browser alone", Right.INVALID, cookie=own.cookie)
+        yield Caller("the same with the page of another browser", Right.INVALID, cookie=own.cookie, page=other.page)
         for right in (Right.VIEWER, Right.MEMBER, Right.OWNER):
             person = f"p-{right.value}"
             make("add_person", person_id=person, login=right.value, projects=[self.world.project_id])
@@ -152,9 +158,9 @@ class House:
         browser = self._browser("", Right.INVALID, person_id="left")
         make("remove_person", person_id="left")
         yield Caller("a token of a removed owner", Right.INVALID, bearer=token)
-        yield Caller("a browser of a removed owner", Right.INVALID, cookie=browser.cookie)
+        yield Caller("a browser of a removed owner", Right.INVALID, cookie=browser.cookie, page=browser.page)
 
     def _browser(self, name: str, right: Right, **link: str) -> Caller:
         code = self.world.owner.call("make_sign_in_link", **link)["code"]
         signed_in = self.world.perform("sign_in", {"code": code}, Credentials()).result or {}
-        return Caller(name, right, cookie=signed_in["browser_token"])
+        return Caller(name, right, cookie=signed_in["browser_token"], page=signed_in["page_secret"])

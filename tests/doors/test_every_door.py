@@ -153,8 +153,8 @@ def _expected_by_rest(operation: Operation, caller: Caller) -> bool:
 def _bearer(caller: Caller, cookie: str = "toryo-8765") -> Headers:
     shown = [("authorization", f"Bearer {caller.bearer}")] if caller.bearer else []
     if caller.cookie:
-        shown += [("cookie", f"{cookie}={caller.cookie}"), ("x-toryo", "1"), ("sec-fetch-site", "same-origin")]
-    return shown
+        shown += [("cookie", f"{cookie}={caller.cookie}")]
+    return [*shown, ("x-toryo", caller.page or "1")]
 
 
 def by_tools_call(site: Doors, name: str, caller: Caller) -> Any:

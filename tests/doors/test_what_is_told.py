@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.requests import Request
 
 from tests.databases import empty
 from tests.doors.callers import PEOPLE, Caller, House, Right
@@ -117,7 +116,7 @@ def by_rest(world: World, caller: Caller, operation: Operation) -> dict[str, Any
     assert operation.route is not None
     shown = Credentials(bearer=caller.bearer)
     try:
-        rest.admit(operation, shown, Request({"type": "http", "method": operation.route.method, "headers": []}))
+        rest.admit(operation, shown)
     except Refusal as refusal:
         return refusal.answer()
     outcome = world.dispatcher.perform(operation.name, {}, shown, door=Door.REST)

@@ -52,7 +52,7 @@ def host(web: Web) -> str:
 
 def signed_in(world: World, person: str = "ann", **more: Any) -> Browser:
     code = world.owner.call("make_sign_in_link", person_id=person, **more)["code"]
-    return Browser(world, world.nobody.call("sign_in", code=code)["browser_token"])
+    return Browser(world, world.nobody.call("sign_in", code=code))
 
 
 def subscribed(

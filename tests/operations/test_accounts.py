@@ -41,7 +41,7 @@ def link(who: Caller, **asked: Any) -> str:
 
 
 def browser(world: World, code: str) -> Browser:
-    return Browser(world, world.nobody.call("sign_in", code=code)["browser_token"])
+    return Browser(world, world.nobody.call("sign_in", code=code))
 
 
 def as_person(world: World, person_id: str) -> Browser:

@@ -37,7 +37,7 @@ def house(crew: World) -> World:
 def person(world: World, name: str) -> Caller:
     link = world.owner.call("make_sign_in_link", person_id=name)
     signed_in = world.nobody.call("sign_in", code=link["code"])
-    return Browser(world, signed_in["browser_token"])
+    return Browser(world, signed_in)
 
 
 def test_what_one_saves_is_ones_own_until_it_is_for_everybody(house: World):

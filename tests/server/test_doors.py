@@ -168,15 +168,20 @@ def test_without_any_credential_only_the_doors_themselves_answer(house: TwoProje
 
 def test_a_browsers_cookie_and_its_content_open_nothing_on_mcp(house: TwoProjects, http: httpx.Client) -> None:
     code = house.ask("make_sign_in_link")["code"]
-    signed_in = http.post("/api/v1/sign-in", json={"code": code})
+    signed_in = http.post("/api/v1/sign-in", json={"code": code}, headers={"X-Toryo": "1"})
+    page = signed_in.json()["page_secret"]
     ((name, token),) = signed_in.cookies.items()
     http.cookies.clear()
-    for headers in ({"Cookie": f"{name}={token}"}, {"Authorization": f"Bearer {token}"}):
+    for headers in (
+        {"Cookie": f"{name}={token}", "X-Toryo": page},
+        {"Authorization": f"Bearer {token}"},
+        {"Authorization": f"Bearer {page}"},
+    ):
         for tool in ("get_my_task", "get_next_action", "claim_starts"):
             answer = http.post("/mcp", content=call(tool), headers={**dict(PLAIN[1:]), **headers}).json()["result"]
             assert answer["isError"], (tool, headers)
             assert answer["structuredContent"]["success"] is False
-        assert http.get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+        assert headers.get("Cookie") or http.get("/api/v1/me", headers=headers).status_code == 401
 
 
 def test_a_persons_token_calls_no_tool_of_agents(house: TwoProjects, http: httpx.Client) -> None:
@@ -305,11 +310,12 @@ def test_a_name_that_is_not_this_servers_and_an_origin_of_nobody_are_refused(htt
 def test_no_route_answers_a_foreign_name_another_site_or_a_browser_that_has_left(
     house: TwoProjects, http: httpx.Client
 ) -> None:
-    """Every one of them: foreign Host and Origin, pages of other sites, forged changes, a token after its sign-out."""
-    signed_in = http.post("/api/v1/sign-in", json={"code": house.ask("make_sign_in_link")["code"]})
+    """Every one of them: foreign Host and Origin, a cookie without its page, a token after its sign-out."""
+    code = house.ask("make_sign_in_link")["code"]
+    signed_in = http.post("/api/v1/sign-in", json={"code": code}, headers={"X-Toryo": "1"})
     ((name, token),) = signed_in.cookies.items()
     http.cookies.clear()
-    browser, page = {"Cookie": f"{name}={token}"}, {"X-Toryo": "1", "Sec-Fetch-Site": "same-origin"}
+    browser, page = {"Cookie": f"{name}={token}"}, {"X-Toryo": signed_in.json()["page_secret"]}
     bearer = {"Authorization": f"Bearer {house.owner}"}
     closed = [each for each in ROUTES if each.name not in ("sign_in", "ways_to_sign_in")]
 
@@ -323,9 +329,12 @@ def test_no_route_answers_a_foreign_name_another_site_or_a_browser_that_has_left
 
     assert answers({**bearer, "Host": "evil.example"}, ROUTES) == {421}
     assert answers({**bearer, "Origin": FOREIGN}, ROUTES) == {403}
-    for site in ("cross-site", "same-site"):
-        assert answers({**browser, **page, "Sec-Fetch-Site": site}, closed) == {403}
-    assert answers(browser, [each for each in closed if each.route and each.route.method != "GET"]) == {403}
+    for nothing in ({}, {"X-Toryo": "1"}, {"X-Toryo": ""}, {"X-Toryo": token}, {"Sec-Fetch-Site": "same-origin"}):
+        assert answers({**browser, **nothing}, closed) == {401}
+        for path in ("/events/stream", "/events"):
+            streamed = {**browser, **nothing, "Accept": "text/event-stream"}
+            assert http.get(API + path, headers=streamed).status_code == 401
+    assert http.get(f"{API}/me", headers={**browser, **page}).status_code == 200
     assert http.post("/api/v1/sign-out", headers={**browser, **page}).status_code == 200
     assert answers({**browser, **page}, closed) == {401}
 

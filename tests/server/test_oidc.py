@@ -13,7 +13,7 @@ import pytest
 
 from tests.server.identity_provider import CLIENT, SECRET, Provider, key
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.people import browser_sign_in
+from toryo.operations.people import provider_accounts
 from toryo.server import app, identity_provider
 from toryo.server.app import Running
 from toryo.settings import AuthSettings, Settings
@@ -47,15 +47,37 @@ def serve(idp: Provider, tmp_path: Path) -> Iterator[Serve]:
 
 def leave(server: Running) -> tuple[httpx.Client, str]:
     """A browser on its way to the provider, and the address it was sent to."""
-    browser = httpx.Client(base_url=server.url, timeout=100)
-    sent = browser.get("/sign-in/oidc")
-    assert sent.status_code == 303
-    return browser, sent.headers["location"]
+    browser = httpx.Client(base_url=server.url, timeout=100, headers={"X-Toryo": "1"})
+    return browser, leave_with(browser)["address"]
+
+
+def leave_with(browser: httpx.Client, address: str = "/sign-in/oidc") -> dict[str, Any]:
+    """As the page does it: it keeps `page` for its origin."""
+    sent = browser.post(address)
+    assert sent.status_code == 200, sent.text
+    told: dict[str, Any] = sent.json()
+    KEPT[id(browser)] = told["page"]
+    return told
+
+
+KEPT: dict[int, str] = {}
 
 
 def come_in(server: Running, idp: Provider) -> tuple[httpx.Client, httpx.Response]:
     browser, address = leave(server)
-    return browser, browser.get(idp.agree(address))
+    answer = browser.get(idp.agree(address))
+    if answer.status_code == 303:
+        arrive(browser, answer)
+    return browser, answer
+
+
+def arrive(browser: httpx.Client, answer: httpx.Response, **more: str) -> httpx.Response:
+    """The page signs in with what the way back has brought, and with what it has kept."""
+    code = answer.headers["location"].removeprefix("/sign-in#provider.")
+    arrived = browser.post("/api/v1/sign-in", json={"code": f"{KEPT[id(browser)]}.{code}", **more})
+    if arrived.is_success:
+        browser.headers["X-Toryo"] = arrived.json()["page_secret"]
+    return arrived
 
 
 def add(server: Running, **person: Any) -> None:
@@ -80,7 +102,7 @@ def refused(answer: httpx.Response, *words: str) -> None:
 def test_whom_the_provider_vouches_for_comes_in_as_a_person_of_this_server(serve: Serve, idp: Provider) -> None:
     server = serve(oidc_default_role="member")
     browser, answer = come_in(server, idp)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert answer.headers["location"].startswith("/sign-in#provider.")
     assert (me(browser)["person_id"], me(browser)["login"], me(browser)["signed_in_by"]) == ("ann", "member", "oidc")
     again, _ = come_in(server, idp)
     assert me(again)["person_id"] == "ann", "the same person the next time"
@@ -140,9 +162,9 @@ def test_what_the_provider_says_of_somebody_is_judged_like_any_strangers_words(
 
 def test_only_a_get_leaves_for_the_provider_and_signs_the_browser_out(serve: Serve, idp: Provider) -> None:
     browser, _ = come_in(serve(oidc_default_role="member"), idp)
-    for path in ("/sign-in/oidc", "/sign-in/oidc/callback?state=x&code=y"):
+    for path, allowed in (("/sign-in/oidc", "POST"), ("/sign-in/oidc/callback?state=x&code=y", "GET")):
         answer = browser.head(path)
-        assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+        assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
     assert me(browser)["person_id"] == "ann"
 
 
@@ -153,8 +175,8 @@ def test_signing_in_with_a_provider_is_counted_and_refusals_are_logged(serve: Se
     come_in(server, idp)
     measured = httpx.get(f"{server.url}/metrics").text
     assert 'toryo_events_total{kind="person.signed_in"} 1' in measured
-    assert 'operation="sign_in_vouched",outcome="ok"' in measured
-    assert 'operation="sign_in_vouched",outcome="permissionDenied"' in measured
+    assert 'operation="arrive",outcome="ok"' in measured
+    assert 'operation="arrive",outcome="permissionDenied"' in measured
     server.close()
     kept = (server.app.directory.path / "logs" / "server.log").read_text()
     assert "sign_in_refused" in kept
@@ -169,8 +191,9 @@ def test_a_fault_of_the_server_while_somebody_signs_in_is_a_page_that_says_what_
     def fail(*_: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(browser_sign_in, "_end_earlier", fail)
-    answer = httpx.get(f"{server.url}/sign-in/oidc")
+    browser, address = leave(server)
+    monkeypatch.setattr(provider_accounts, "known", fail)
+    answer = browser.get(idp.agree(address))
     assert answer.status_code == 503
     assert "content-security-policy" in answer.headers
     assert "Try again" in answer.text
@@ -192,7 +215,7 @@ def test_the_way_back_opens_once_and_to_the_browser_that_left(serve: Serve, idp:
     back = idp.agree(address)
     with httpx.Client(base_url=server.url) as other:
         refused(other.get(back), "another browser")
-        other.get("/sign-in/oidc")
+        other.post("/sign-in/oidc", headers={"X-Toryo": "1"})
         refused(other.get(back), "another browser")
     secret = browser.cookies["toryo-leaving"]
     assert browser.get(back).status_code == 303
@@ -289,7 +312,7 @@ def test_who_does_not_agree_or_whose_provider_is_away_is_told_so(serve: Serve, i
     browser, address = leave(server)
     state = idp.agree(address).partition("state=")[2]
     refused(browser.get(f"/sign-in/oidc/callback?error=access_denied%3Cb%3E&state={state}"), "access_denied&lt;b&gt;")
-    assert browser.post("/sign-in/oidc").status_code == 405
+    assert browser.post("/sign-in/oidc/callback").status_code == 405
 
 
 def test_neither_codes_nor_tokens_stand_in_the_log(serve: Serve, idp: Provider) -> None:
@@ -297,13 +320,86 @@ def test_neither_codes_nor_tokens_stand_in_the_log(serve: Serve, idp: Provider) 
     browser, address = leave(server)
     secret = browser.cookies["toryo-leaving"]
     back = idp.agree(address)
-    browser.get(back)
+    arrived = browser.get(back)
+    code = arrived.headers["location"].partition("provider.")[2]
+    arrive(browser, arrived)
     token = next(value for name, value in browser.cookies.items() if name != "toryo-leaving")
     server.close()
     kept = (server.app.directory.path / "logs" / "server.log").read_text()
-    assert "signed_in" in kept
-    for each in (secret, token, back.partition("state=")[2], SECRET):
+    assert "vouched_for" in kept
+    by_page = (KEPT[id(browser)], browser.headers["X-Toryo"])
+    for each in (secret, token, code, *by_page, back.partition("state=")[2], SECRET):
         assert each not in kept
+
+
+# --- the page that left ----------------------------------------------------------------------------------------------
+
+
+def test_only_the_page_that_has_left_signs_in_with_what_comes_back(serve: Serve, idp: Provider) -> None:
+    """Whoever leads a browser here with their own answer of the provider, and sets its cookie, signs nobody in."""
+    server = serve(oidc_default_role="member")
+    browser, _ = come_in(server, idp)
+    idp.claims = {"sub": "u-evil", "email": "evil@example.org"}
+    theirs, address = leave(server)
+    planted = httpx.Client(base_url=server.url, cookies=dict(browser.cookies), headers={"X-Toryo": "1"})
+    planted.cookies.set("toryo-leaving", theirs.cookies["toryo-leaving"])
+    answer = planted.get(idp.agree(address))
+    assert answer.status_code == 303
+    assert not [each for each in answer.headers.get_list("set-cookie") if not each.startswith("toryo-leaving")]
+    code = answer.headers["location"].removeprefix("/sign-in#provider.")
+    for tried in (code, f".{code}", f"{KEPT[id(browser)]}.{code}"):
+        assert planted.post("/api/v1/sign-in", json={"code": tried}).status_code == 401, tried
+    assert me(browser)["person_id"] == "ann"
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", {"X-Toryo": "1"}, 405),
+        ("POST", {}, 403),
+        ("POST", {"X-Toryo": "1", "Origin": "https://evil.example"}, 403),
+    ],
+)
+def test_no_picture_form_or_other_site_begins_a_sign_in(
+    serve: Serve, idp: Provider, method: str, headers: dict[str, str], status: int
+) -> None:
+    browser, _ = come_in(serve(oidc_default_role="member"), idp)
+    page = browser.headers["X-Toryo"]
+    del browser.headers["X-Toryo"]
+    answer = browser.request(method, "/sign-in/oidc", headers=headers)
+    assert (answer.status_code, answer.headers.get_list("set-cookie")) == (status, [])
+    browser.headers["X-Toryo"] = page
+    assert me(browser)["person_id"] == "ann"
+
+
+def test_leaving_ends_no_sign_in_and_coming_back_as_somebody_else_asks(serve: Serve, idp: Provider) -> None:
+    browser, _ = come_in(serve(oidc_default_role="member"), idp)
+    idp.claims = {"sub": "u-2", "email": "bob@example.org"}
+    address = leave_with(browser)["address"]
+    assert me(browser)["person_id"] == "ann"
+    answer = browser.get(idp.agree(address))
+    asked = arrive(browser, answer)
+    assert (asked.status_code, asked.json()["instead_of"]["person_id"]) == (409, "ann")
+    assert me(browser)["person_id"] == "ann"
+    assert arrive(browser, answer, instead_of="ann").status_code == 200
+    assert me(browser)["person_id"] == "bob"
+
+
+def test_who_proves_again_with_the_provider_must_have_signed_in_there_just_now(serve: Serve, idp: Provider) -> None:
+    idp.claims["auth_time"] = int(time.time()) - 3600
+    browser, _ = come_in(serve(oidc_default_role="owner"), idp)
+    token = {"name": "ci"}
+    assert browser.post("/api/v1/access-tokens", json=token).json()["code"] == "proofRequired"
+    for claimed in (None, int(time.time()) - 3600, "now"):
+        idp.claims["auth_time"] = claimed
+        address = leave_with(browser, "/sign-in/oidc?again=true")["address"]
+        assert "prompt=login&max_age=0" in address
+        refused(browser.get(idp.agree(address)), "auth_time")
+    assert browser.post("/api/v1/access-tokens", json=token).status_code == 403
+    idp.claims["auth_time"] = int(time.time())
+    answer = browser.get(idp.agree(leave_with(browser, "/sign-in/oidc?again=true")["address"]))
+    assert arrive(browser, answer).status_code == 200
+    assert browser.post("/api/v1/access-tokens", json=token).status_code == 201
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_call_with_a_hundred_thousand_unknown_names_is_refused_in_few_words(ht
     answer = http.post("/mcp", content=call("authenticate", arguments), headers=JSON_RPC)
     assert answer.json()["result"]["structuredContent"]["error"] == "validationError"
     assert len(answer.content) < 5_000
-    answer = http.post("/api/v1/sign-in", json=arguments)
+    answer = http.post("/api/v1/sign-in", json=arguments, headers={"X-Toryo": "1"})
     assert answer.status_code == 422
     assert len(answer.content) < 5_000
 

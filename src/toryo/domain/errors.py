@@ -18,6 +18,7 @@ class Code(StrEnum):
     SESSION_EXPIRED = "sessionExpired"
     AUTHENTICATION_REQUIRED = "authenticationRequired"
     PERMISSION_DENIED = "permissionDenied"
+    PROOF_REQUIRED = "proofRequired"
     MANAGER_REQUIRED = "managerRequired"
     COORDINATOR_REQUIRED = "coordinatorRequired"
     CHAT_SESSION_REQUIRED = "chatSessionRequired"

@@ -18,6 +18,10 @@ SIGN_IN_LIVES: Millis = 14 * DAY
 """A browser stays signed in for this long, regardless of activity."""
 LEAVING_LIVES: Millis = 10 * MINUTE
 """The time for signing in at the identity provider."""
+ARRIVING_LIVES: Millis = 2 * MINUTE
+"""The time for the page to sign in with what the way back from there has brought."""
+PROVEN_FOR: Millis = 10 * MINUTE
+"""How long after its person has proved who they are a browser may make credentials and widen rights."""
 KEPT_FOR: Millis = 30 * DAY
 """How long sign-ins that are over are kept."""
 
@@ -59,6 +63,11 @@ class SignIn:
     """The person who made the sign-in link."""
     made_with: str | None = None
     """The token with which that link was made; revoking it signs the browser out."""
+    page_hash: str = ""
+    """Of the secret in the storage of the page's origin: a browser sends its cookie to every port of the host by
+    itself, and this to nobody. Empty (before there were any): nothing fits."""
+    proved_at: Millis = 0
+    """When the person proved last who they are: gave a password, opened a link, signed in at the provider."""
 
     def live(self, now: Millis) -> bool:
         return self.ended_at is None and now < self.expires_at
@@ -97,6 +106,10 @@ class Link:
     made_by: str | None = None
     made_with: str | None = None
     """As of `SignIn`."""
+    how: How = How.LINK
+    """`OIDC`: what the way back from the identity provider has brought, for the page that left for it."""
+    proved_at: Millis | None = None
+    """When who made it proved who they are, if a browser made it; None: it proves by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,27 +6,21 @@ It uses a dispatcher, a bus and the catalogue, and builds none of them (`app.py`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp
 
 import toryo
 from toryo.bus.bus import Bus
-from toryo.domain.errors import Code, Refusal
-from toryo.domain.times import SECOND, Millis
-from toryo.domain.wording import say
+from toryo.domain.times import Millis
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door
-from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.overview import health
 from toryo.server import clock, request_bodies, rest, rest_answers
 from toryo.server.allowed_hosts import Hosts
@@ -36,6 +30,7 @@ from toryo.server.long_polling import Performing, Waiting
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.request_bodies import Receive, Scope, Send
 from toryo.server.rest import Rest
+from toryo.server.sign_in_pace import SignInPace
 from toryo.server.trusted_proxies import Proxies
 
 if TYPE_CHECKING:
@@ -86,13 +81,10 @@ class Edge:
         self._waiting = Waiting(dispatcher, bus, operations, now)
         self._mcp = McpEndpoint(self._waiting, dispatcher, max_body)
         self._pages = Pages()
-        pace = Pace()
-        changing = Middleware(_SignInPace, pace, now, also_reading=False)
-        leaving = Middleware(_SignInPace, pace, now, also_reading=True)
-        api = Rest(self._waiting, operations, max_body, changing)
+        api = Rest(self._waiting, operations, max_body, SignInPace(now))
         hooks = Hooks(self._waiting, max_body, now)
         self._site = Starlette(
-            routes=self._routes(api, hooks, provider, leaving), exception_handlers=rest_answers.HANDLERS
+            routes=self._routes(api, hooks, provider, SignInPace(now)), exception_handlers=rest_answers.HANDLERS
         )
         self._site.router.redirect_slashes = False
         self._site.router.default = self._elsewhere
@@ -130,7 +122,7 @@ class Edge:
             path = raw.decode("latin-1") if raw else str(scope["path"])
             await self._site({**scope, "path": path}, receive, request_bodies.guarded(send))
 
-    def _routes(self, api: Rest, hooks: Hooks, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
+    def _routes(self, api: Rest, hooks: Hooks, provider: OidcEndpoint | None, pace: SignInPace) -> list[BaseRoute]:
         return [
             Mount(rest_answers.API, app=api.app()),
             Route(rest.DOCS, api.docs),
@@ -165,29 +157,6 @@ class Edge:
             raise HTTPException(404)
         text = self._metrics.text(await self._waiting.as_server(health.measures, reads=True))
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
-
-
-class _SignInPace:
-    """ASGI middleware that limits the rate of sign-in attempts per address."""
-
-    def __init__(self, app: ASGIApp, pace: Pace, now: Callable[[], Millis], *, also_reading: bool) -> None:
-        self._app = app
-        self._pace = pace
-        self._now = now
-        self._also_reading = also_reading
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._also_reading or scope["method"] not in ("GET", "HEAD"):
-            client = scope.get("client")
-            seconds = math.ceil(self._pace.wait_seconds_at(client[0] if client else "unix", self._now() / SECOND))
-            if seconds:
-                raise Refusal(
-                    Code.RATE_LIMITED,
-                    "Too many sign-in attempts from one address.",
-                    say("Wait {seconds} seconds, then try again.", seconds=seconds),
-                    retry_after=seconds,
-                )
-        await self._app(scope, receive, send)
 
 
 def _given_twice(scope: Scope) -> str | None:

@@ -139,7 +139,7 @@ class FanOut:
             self._task = asyncio.create_task(self._read_on())
             self._task.add_done_callback(self._done)
             self._telling = asyncio.create_task(self._tell_signs())
-        shown = replace(NOTHING_SHOWN, bearer=credentials.bearer, cookie=credentials.cookie)
+        shown = replace(NOTHING_SHOWN, bearer=credentials.bearer, cookie=credentials.cookie, page=credentials.page)
         follower = Follower(shown, self._last)
         self._followers.add(follower)
         return follower

@@ -17,7 +17,8 @@ import structlog
 from pydantic import ValidationError
 
 from toryo.domain import people
-from toryo.domain.people import is_above
+from toryo.domain.people import PROVEN_FOR, is_above
+from toryo.domain.times import SECOND
 from toryo.operations.people.provider_accounts import Vouched
 from toryo.server.oidc_state import OidcState
 from toryo.settings import AuthSettings
@@ -34,6 +35,8 @@ LOOKS_AGAIN_AFTER = 10.0
 KEYS_LIVE = 300.0
 """Seconds for which its keys, and what it says about itself, are believed: it may withdraw them."""
 ANSWERS_WITHIN = 10.0
+_FAR = 10**11
+"""Seconds since 1970 that no clock says."""
 LARGEST = 1_000_000
 
 _log = structlog.get_logger("toryo.sign_in")
@@ -66,6 +69,7 @@ class Provider:
             "nonce": departure.nonce,
             "code_challenge": departure.challenge,
             "code_challenge_method": "S256",
+            **({"prompt": "login", "max_age": "0"} if departure.again else {}),
         }
         endpoint = str((await self._about())["authorization_endpoint"])
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked)}"
@@ -76,7 +80,10 @@ class Provider:
         claims = await self._verified(str(answer.get("id_token", "")), departure)
         if "email" not in claims:
             claims = {**await self._more_about(claims["sub"], answer.get("access_token")), **claims}
-        return judged(claims, self._auth)
+        person = judged(claims, self._auth)
+        if departure.again and time.time() * SECOND - (person.signed_in_at or 0) >= PROVEN_FOR:
+            raise Untrusted("the identity provider does not say that you have just signed in there (auth_time)")
+        return person
 
     # --- what it says --------------------------------------------------------------------------------------------
 
@@ -201,9 +208,11 @@ def judged(claims: dict[str, Any], auth: AuthSettings) -> Vouched:
     name = claims.get("name") or claims.get("preferred_username")
     role = _role(claims, auth)
     called = str(name)[:200] if name else None
+    at = claims.get("auth_time")
+    signed_in_at = int(at) * SECOND if isinstance(at, int | float) and 0 < at < _FAR else None
     try:
         said = {"issuer": str(claims["iss"]), "subject": str(claims["sub"]), "email": email, "name": called}
-        return Vouched.model_validate({**said, "login": role})
+        return Vouched.model_validate({**said, "login": role, "signed_in_at": signed_in_at})
     except ValidationError as error:
         raise Untrusted(f"the identity provider returned an invalid value: {error.errors()[0]['msg']}") from None
 

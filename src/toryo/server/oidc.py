@@ -1,4 +1,7 @@
-"""`/sign-in/oidc` sends a browser to the identity provider; `/sign-in/oidc/callback` signs it in.
+"""`POST /sign-in/oidc` begins a sign-in at the identity provider; `/sign-in/oidc/callback` is the way back from there.
+
+Both are open to everybody, and change nothing of who is signed in. The way back leads to `/sign-in#provider.CODE`,
+where the page that left signs in with the code and with what it has kept. A fragment is sent to nobody.
 
 `identity_provider.py` talks to the provider and checks its answers; operations decide who may sign in.
 """
@@ -7,7 +10,6 @@ from __future__ import annotations
 
 import hmac
 import html
-import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,20 +17,21 @@ from urllib.parse import parse_qsl
 
 import structlog
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from toryo.domain import people
-from toryo.domain.errors import Refusal
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND
+from toryo.domain.wording import say
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.people import browser_sign_in
-from toryo.server import http_errors, request_credentials
+from toryo.server import http_errors, request_credentials, rest_answers
 from toryo.server.dashboard_files import GUARDS
 from toryo.server.long_polling import Waiting
 from toryo.server.oidc_state import OidcState
+from toryo.server.sign_in_pace import SignInPace
 from toryo.settings import AuthSettings
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 PATH = "/sign-in/oidc"
 CALLBACK = f"{PATH}/callback"
+ARRIVED = "provider."
+"""Begins a code that the page completes with what it has kept."""
 _LONGEST = 4096
 _Step = Callable[[Waiting, Request], Awaitable[Response]]
 _log = structlog.get_logger("toryo.sign_in")
@@ -48,33 +53,41 @@ class OidcEndpoint:
         self._auth = auth
         self._provider: Provider | None = None
 
-    def routes(self, waiting: Waiting, pace: Middleware) -> list[BaseRoute]:
+    def routes(self, waiting: Waiting, pace: SignInPace) -> list[BaseRoute]:
         """`pace` limits the rate of attempts."""
-        steps = {PATH: self._leave, CALLBACK: self._come_back}
+        steps = {PATH: ("POST", self._leave), CALLBACK: ("GET", self._come_back)}
         return [
-            Route(path, partial(self._answer, step, waiting), middleware=[pace], methods=["GET"])
-            for path, step in steps.items()
+            Route(path, partial(self._answer, method, step, waiting, pace), methods=[method])
+            for path, (method, step) in steps.items()
         ]
 
-    async def _answer(self, step: _Step, waiting: Waiting, request: Request) -> Response:
+    async def _answer(self, method: str, step: _Step, waiting: Waiting, pace: SignInPace, request: Request) -> Response:
         from toryo.server.identity_provider import Untrusted
 
-        if request.method != "GET":
-            raise HTTPException(405, headers={"Allow": "GET"})
+        if request.method != method:
+            raise HTTPException(405, headers={"Allow": method})
+        pace.count(request)
         try:
             return await step(waiting, request)
         except Refusal as refusal:
+            if method == "POST":
+                raise  # a page's script reads it
             return _refused(refusal.answer())
         except Untrusted as reason:
             _log.warning("sign_in_refused", reason=str(reason), stranger=True)
+            if method == "POST":
+                told = say("Sign-in failed: {reason}.", reason=str(reason))
+                raise Refusal(Code.UNAVAILABLE, told, "Try again, or ask an owner of this server.") from None
             return _page(401, f"Sign-in failed: {reason}.", "Try again, or ask an owner of this server.")
 
     async def _leave(self, waiting: Waiting, request: Request) -> Response:
-        departure = OidcState(secrets.token_urlsafe(32))
+        """`address`: where the page goes from here, `page`: what it keeps until it is back."""
+        request_credentials.refuse_others(request)
+        departure = OidcState.begin(again=request.query_params.get("again") == "true")
         address = await self._at_work().address(departure, _callback(request))
-        who = Credentials(signed_in_before=request_credentials.browser_token(request))
-        await waiting.as_server(partial(browser_sign_in.leave_for_provider, state=departure.state), who)
-        response = _redirect(address)
+        await waiting.as_server(partial(browser_sign_in.leave_for_provider, state=departure.state))
+        response = rest_answers.json(request, {"address": address, "page": departure.page})
+        response.headers["cache-control"] = "no-store"
         _keep(response, request, departure.secret)
         return response
 
@@ -92,12 +105,12 @@ class OidcEndpoint:
         person = await self._at_work().vouch(said["code"], departure, _callback(request))
         shown = request_credentials.credentials(dict(request.scope["headers"]), request.scope)
         who = Credentials(remote=shown.remote, browser=shown.browser)
-        result = await waiting.as_server(partial(browser_sign_in.sign_in_vouched, wanted=person), who)
+        arrive = partial(browser_sign_in.arrive, wanted=person, page=departure.page)
+        result = await waiting.as_server(arrive, who)
         if result["success"] is False:
             return _refused(dict(result))
-        _log.info("signed_in", person_id=result["person_id"], provider=person.issuer)
-        response = _redirect("/")
-        request_credentials.keep_signed_in(response, request, result["browser_token"])
+        _log.info("vouched_for", person_id=result["person_id"], provider=person.issuer)
+        response = _redirect(f"/sign-in#{ARRIVED}{result['code']}")
         _keep(response, request, None)
         return response
 

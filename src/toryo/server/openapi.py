@@ -68,7 +68,8 @@ SECURITY: Schema = {
         "in": "cookie",
         "name": "toryo",
         "description": "The cookie that POST /sign-in sets. Over plain HTTP its name ends with the server's port "
-        "(toryo-8765); over HTTPS it is __Host-toryo. Changes also need the header X-Toryo: 1.",
+        "(toryo-8765); over HTTPS it is __Host-toryo. It is worth something only together with the header X-Toryo: the "
+        "page_secret that POST /sign-in has answered.",
     },
 }
 

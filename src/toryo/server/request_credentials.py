@@ -9,6 +9,7 @@ from typing import Any, Literal
 from starlette.requests import Request
 from starlette.responses import Response
 
+from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.callers import Credentials
 
 _TRACEPARENT = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -27,8 +28,28 @@ def credentials(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> Cre
 
 
 def browser_token(request: Request) -> str | None:
-    """The token of a signed-in browser. Scripts cannot read it, and other sites cannot send it."""
+    """The token of a signed-in browser. Scripts cannot read it, and other sites cannot send it; but the browser sends
+    it to every port of the host.
+    """
     return cookie(request, _cookie_name(request))
+
+
+def page_secret(request: Request) -> str | None:
+    """What a page of this server says beside it (`X-Toryo`), from the storage of its origin, which is host and port. A
+    page that is not signed in sends the header without a secret. No form can send it, and no script of another origin.
+    """
+    return request.headers.get("x-toryo")
+
+
+def refuse_others(request: Request) -> None:
+    """Raises Refusal if the request, which changes what a browser is signed in by, was not sent by a page of this
+    server (or by a program, which has no browser to change)."""
+    if page_secret(request) is None:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "This request was not sent by a page of this server.",
+            "Sign in at /sign-in. Programs use a token: Authorization: Bearer.",
+        )
 
 
 def cookie(request: Request, name: str) -> str | None:

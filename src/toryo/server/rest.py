@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, unquote
 import orjson
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp
@@ -37,19 +36,18 @@ from toryo.server import (
     request_credentials,
     rest_answers,
 )
-from toryo.server.csrf import refuse_forged
 from toryo.server.event_stream import EventStreams
 from toryo.server.long_polling import Waiting
 from toryo.server.request_bodies import Bodies, Leaving, Receive, Scope, Send
 from toryo.server.rest_answers import API
 from toryo.server.rest_paths import Paths
+from toryo.server.sign_in_pace import SignInPace
 
 STREAM = "/events/stream"
 """The events as they happen (server-sent events): `read_events` without end. Also where the events are read, for who
 asks for `text/event-stream` there."""
 DOCS = "/api/docs"
 """The document for people to read."""
-SIGN_IN = "/sign-in"
 LONGEST_KEY = 200
 _READING = frozenset({"GET"})
 _OF_PROGRAMS = (COORDINATOR, LAUNCH, QUEUE, SESSION)
@@ -73,7 +71,7 @@ class _Endpoint:
 class Rest:
     """The endpoints behind `/api/v1`; `pace` slows down who tries to sign in."""
 
-    def __init__(self, waiting: Waiting, operations: Mapping[str, Operation], max_body: int, pace: Middleware) -> None:
+    def __init__(self, waiting: Waiting, operations: Mapping[str, Operation], max_body: int, pace: SignInPace) -> None:
         self._waiting = waiting
         self._operations = operations
         self._bodies = Bodies(max_body)
@@ -93,17 +91,12 @@ class Rest:
         paths.add("/openapi.json", _Endpoint(_READING, self._describe))
         paths.add(STREAM, _Endpoint(_READING, self._follow))
 
-        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
             found = paths.find(scope["path"].removeprefix(API))
             if found is None:
                 raise HTTPException(404)
             endpoint, scope["path_params"] = found
             await endpoint(scope, receive, send)
-
-        paced = self._pace.cls(answer, *self._pace.args, **self._pace.kwargs)
-
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            await (paced if scope["path"] == API + SIGN_IN else answer)(scope, receive, send)
 
         return app
 
@@ -127,12 +120,17 @@ class Rest:
         if operation.name == "read_events" and _wants_stream(request):
             return await self._follow(request)
         credentials, arguments = await self._asked(operation, request)
+        tries = operation.name == "sign_in" and "code" not in arguments
+        if tries:
+            self._pace.count(request)
         client = Leaving(request.receive)  # watched only if the call comes to wait
         outcome = await self._waiting.answer(operation.name, arguments, credentials, Door.REST, while_waiting=client)
         if client.left:
             return await rest_answers.left(request, Exception())
         if outcome.refused:
             return rest_answers.problem(request, outcome.result or {})
+        if tries:
+            self._pace.succeeded(request)
         if operation.route is not None and operation.route.file:
             return file_answers.file(outcome.result or {})
         response = _answered(request, operation, outcome.result or {})
@@ -143,7 +141,9 @@ class Rest:
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
         """The credentials and arguments of a request. Raises Refusal (not allowed, not understood)."""
         credentials = _credentials(operation, request)
-        admit(operation, credentials, request)
+        admit(operation, credentials)
+        if operation.name == "sign_in":
+            request_credentials.refuse_others(request)
         body = await self._bodies.read(request.receive, dict(request.scope["headers"]))
         return replace(credentials, idempotency_key=_idempotency_key(request)), gather(operation, request, body)
 
@@ -155,16 +155,18 @@ class Rest:
 
 
 def _credentials(operation: Operation, request: Request) -> Credentials:
-    """The bearer token, else the browser's cookie. For signing in an old cookie is ignored."""
+    """The bearer token, else what a browser is signed in by; that proves nothing where it signs in."""
     found = request_credentials.credentials(dict(request.scope["headers"]), request.scope)
     if found.bearer is not None:
         return found
     token = request_credentials.browser_token(request)
+    found = replace(found, page=request_credentials.page_secret(request))
     return replace(found, signed_in_before=token) if operation.grant is Grant.OPEN else replace(found, cookie=token)
 
 
 def _answered(request: Request, operation: Operation, result: dict[str, Any]) -> Response:
-    """Moves the token that signs a browser in or out from the body, which scripts can read, to a cookie."""
+    """Moves the token that signs a browser in or out from the body, which scripts can read, to a cookie. The secret of
+    the page stays: it is for scripts."""
     status = operation.route.status if operation.route is not None else 200
     if operation.name not in ("sign_in", "sign_out"):
         return rest_answers.json(request, result, status)
@@ -256,15 +258,13 @@ def _idempotency_key(request: Request) -> str | None:
     return key
 
 
-def admit(operation: Operation, shown: Credentials, request: Request) -> None:
+def admit(operation: Operation, shown: Credentials) -> None:
     """Raises Refusal for credentials other than people's tokens and browsers, whatever the operation allows
     elsewhere.
     """
-    if shown.bearer is None and shown.cookie is not None:
-        refuse_forged(request)
-    elif shown.bearer is None and operation.grant is Grant.OPEN:
+    if shown.bearer is None and (shown.cookie is not None or operation.grant is Grant.OPEN):
         return
-    elif shown.bearer is None or not shown.bearer.startswith(PERSON):
+    if shown.bearer is None or not shown.bearer.startswith(PERSON):
         raise _not_a_persons(shown.bearer)
 
 

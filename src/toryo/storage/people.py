@@ -18,7 +18,7 @@ _p = sa.bindparam
 SIGN_INS = Rows(SignIn, _s, {"how": enum(How)})
 ACCOUNTS = Rows(Account, _a)
 TOKENS = Rows(AccessToken, _t)
-LINKS = Rows(Link, _l)
+LINKS = Rows(Link, _l, {"how": enum(How)})
 _ONE = Statement(SIGN_INS.select().where(_s.c.id == _p("id")))
 _BY_TOKEN = Statement(SIGN_INS.select().where(_s.c.token_hash == _p("token_hash")))
 _OF = Statement(
@@ -82,6 +82,11 @@ class People:
     def add(self, sign_in: SignIn, token_hash: str) -> None:
         self._connection.run(_ADD, **SIGN_INS.values(sign_in), token_hash=token_hash)
 
+    def proved(self, sign_in: SignIn) -> None:
+        """Its person has proved again who they are."""
+        values = {"proved_at": sign_in.proved_at, "expires_at": sign_in.expires_at}
+        self._connection.run(update_by_id(_s, tuple(values)), this_id=sign_in.id, **values)
+
     def end(self, sign_in: SignIn, now: Millis) -> None:
         self._connection.run(update_by_id(_s, ("ended_at",)), this_id=sign_in.id, ended_at=now)
 
@@ -93,12 +98,14 @@ class People:
     def add_link(self, link: Link, code_hash: str) -> None:
         self._connection.run(_ADD_LINK, **LINKS.values(link), code_hash=code_hash)
 
-    def use_link(self, code_hash: str, now: Millis) -> Link | None:
-        """Marks the link as used and returns it; None if it is unknown, expired or already used."""
+    def link(self, code_hash: str, now: Millis) -> Link | None:
+        """None if it is unknown, expired or already used."""
         found = LINKS.one(self._connection.one(_LINK, code_hash=code_hash))
-        if found is None or found.expires_at <= now:
-            return None
-        return found if self._connection.run(_USE, this_hash=code_hash, now=now) else None
+        return found if found is not None and now < found.expires_at else None
+
+    def use_link(self, code_hash: str, now: Millis) -> bool:
+        """Marks the link as used; False if somebody was faster."""
+        return self._connection.run(_USE, this_hash=code_hash, now=now) > 0
 
     def forget_links(self, before: Millis) -> None:
         self._connection.run(_FORGET_LINKS, before=before)

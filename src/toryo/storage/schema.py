@@ -998,6 +998,8 @@ sign_ins = Table(
     _text("made_by", null=True),
     _text("made_with", null=True),
     _text("token_hash"),
+    _text("page_hash"),
+    _number("proved_at"),
     UniqueConstraint("token_hash"),
     Index("sign_ins_person", "agent_id", "created_at"),
 )
@@ -1013,6 +1015,8 @@ sign_in_links = Table(
     _number("used_at", null=True),
     _text("made_by", null=True),
     _text("made_with", null=True),
+    _text("how"),
+    _number("proved_at", null=True),
 )
 """One-time sign-in links."""
 

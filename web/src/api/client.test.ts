@@ -1,7 +1,9 @@
 import { act, renderHook } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { Away, Refused, api, onSignedOut, useSilence } from "@/api/client";
+import { Away, Refused, api, onProof, onSignedOut, open, useSilence } from "@/api/client";
+import { Following } from "@/api/following";
+import { keepPageSecret } from "@/api/secret";
 import { chooseLanguage } from "@/i18n";
 
 afterEach(() => {
@@ -38,7 +40,10 @@ describe("a request", () => {
   it("says that it comes from the page, and which key makes it the same request again", async () => {
     const asked = answering(() => Response.json({}));
     await api.post("/demo", { idempotencyKey: "once" });
-    expect(asked[0]?.headers.get("X-Toryo")).toBe("1");
+    keepPageSecret("tps_1");
+    await api.get("/me");
+    keepPageSecret(null);
+    expect(asked.map((each) => each.headers.get("X-Toryo"))).toEqual(["1", "tps_1"]);
     expect(asked[0]?.headers.get("Idempotency-Key")).toBe("once");
     expect(asked[0]?.headers.get("Content-Type")).toBeNull();
     expect(asked[0]?.credentials).toBe("same-origin");
@@ -120,5 +125,62 @@ describe("an answer", () => {
     come[1]?.();
     await act(() => waits);
     expect(silence.current).toBe(false);
+  });
+});
+
+describe("what no route's document is", () => {
+  it("is asked for with the secret, too, and a refusal is one", async () => {
+    keepPageSecret("tps_1");
+    const asked = answering(() => new Response("bytes"));
+    expect(await (await open("/api/v1/tasks/t/artifacts/a")).text()).toBe("bytes");
+    keepPageSecret(null);
+    expect(asked[0]?.headers.get("X-Toryo")).toBe("tps_1");
+    const heard = vi.fn();
+    const leave = onSignedOut(heard);
+    answering(() => Response.json({ code: "authenticationRequired" }, { status: 401 }));
+    await expect(open("/api/v1/tasks/t/artifacts/a")).rejects.toBeInstanceOf(Refused);
+    expect(heard).toHaveBeenCalledOnce();
+    leave();
+  });
+
+  it("is a stream of events that comes in pieces, until it ends", async () => {
+    const pieces = [
+      'id: 1\ndata: {"a":1}\n',
+      "\n: still here\n\nevent: doing\nda",
+      'ta: {"b":2}\n\nid: 3\ndata: {"lost',
+    ];
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start(controller) {
+        for (const each of pieces) controller.enqueue(new TextEncoder().encode(each));
+        controller.close();
+      },
+    });
+    answering(() => new Response(body));
+    const heard: string[] = [];
+    const stream = new Following("/api/v1/events/stream");
+    for (const type of ["open", "message", "doing"])
+      stream.addEventListener(type, (event) => heard.push(`${type} ${(event as MessageEvent<string>).data ?? ""}`));
+    await new Promise((over) => stream.addEventListener("error", over));
+    expect(heard).toEqual(["open ", 'message {"a":1}', 'doing {"b":2}']);
+  });
+});
+
+describe("a refusal that asks for proof", () => {
+  const refused = () => Response.json({ code: "proofRequired", detail: "Prove it." }, { status: 403 });
+  afterEach(() => onProof(null));
+
+  it("is answered by it, and the request is sent again as it was", async () => {
+    let proved = false;
+    const asked = answering(() => (proved ? Response.json({ token: "x" }) : refused()));
+    onProof(() => Promise.resolve((proved = true)));
+    expect(await api.post("/access-tokens", { body: { name: "ci" }, idempotencyKey: "k" })).toEqual({ token: "x" });
+    expect(await Promise.all(asked.map((each) => each.text()))).toEqual(['{"name":"ci"}', '{"name":"ci"}']);
+    expect(asked.map((each) => each.headers.get("Idempotency-Key"))).toEqual(["k", "k"]);
+  });
+
+  it("stays one where nobody proves it", async () => {
+    answering(refused);
+    onProof(() => Promise.resolve(false));
+    await expect(api.post("/access-tokens", { body: { name: "ci" } })).rejects.toThrow("Prove it.");
   });
 });

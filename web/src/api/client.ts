@@ -2,6 +2,7 @@
 // calls fetch.
 import { useSyncExternalStore } from "react";
 
+import { pageSecret } from "@/api/secret";
 import { PREFIX, type AnswerOf, type AskedOf, type Method, type PathOf } from "@/api/routes";
 
 /** RFC 9457 problem details with the refusal's code and the next step. */
@@ -32,6 +33,13 @@ const outside = new Set<() => void>();
 export function onSignedOut(hear: () => void): () => void {
   outside.add(hear);
   return () => outside.delete(hear);
+}
+
+/** Has the person prove again who they are; false: they do not want to. */
+let prove: (() => Promise<boolean>) | null = null;
+
+export function onProof(ask: typeof prove): void {
+  prove = ask;
 }
 
 const LATE_MS = 5000;
@@ -94,9 +102,23 @@ function addressOf(route: string, { path = {}, query = {} }: Given): string {
   return said.length === 0 ? place : `${place}?${said.join("&")}`;
 }
 
+// the page's language, not the browser's: the server words its sentences in it
+const said = () => ({ "X-Toryo": pageSecret() ?? "1", "Accept-Language": document.documentElement.lang || "en" });
+
+/** What is none of the routes' documents: a file, a stream. The browser by itself would send the cookie alone. */
+export async function open(address: string, how: RequestInit = {}): Promise<Response> {
+  const request = new Request(location.origin + address, { headers: said(), credentials: "same-origin", ...how });
+  return accepted(await fetch(request));
+}
+
+async function accepted(answer: Response, atTheDoor = false): Promise<Response> {
+  if (answer.status === 401 && !atTheDoor) for (const each of outside) each();
+  if (!answer.ok) throw new Refused(await problemOf(answer));
+  return answer;
+}
+
 async function ask(method: Method, route: string, given: Given = {}): Promise<unknown> {
-  // the page's language, not the browser's: the server words its sentences in it
-  const headers: Record<string, string> = { "X-Toryo": "1", "Accept-Language": document.documentElement.lang || "en" };
+  const headers: Record<string, string> = said();
   const { body, signal, last = false } = given;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (given.version !== undefined) headers["If-Match"] = `"${given.version}"`;
@@ -105,9 +127,13 @@ async function ask(method: Method, route: string, given: Given = {}): Promise<un
   if (body !== undefined) how.body = JSON.stringify(body);
   if (signal !== undefined) how.signal = signal;
   const answer = await answerOf(addressOf(route, given), how, Number(given.query?.["wait_seconds"] ?? 0));
-  if (answer.status === 401 && route !== "/sign-in" && route !== "/me") for (const each of outside) each();
-  if (!answer.ok) throw new Refused(await problemOf(answer));
-  return answer.json();
+  try {
+    return (await accepted(answer, route === "/sign-in" || route === "/me")).json();
+  } catch (error) {
+    const proves = error instanceof Refused && error.problem.code === "proofRequired" && (await prove?.());
+    if (proves) return ask(method, route, given);
+    throw error;
+  }
 }
 
 type Ask<M extends Method> = <Path extends PathOf<M>>(

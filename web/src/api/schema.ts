@@ -11003,6 +11003,11 @@ export interface operations {
                      */
                     code?: string | null;
                     /**
+                     * @description With a code: the person who is signed in here and wants to be signed out, if it is another.
+                     * @default null
+                     */
+                    instead_of?: string | null;
+                    /**
                      * @description Who you are.
                      * @default null
                      */
@@ -11037,6 +11042,8 @@ export interface operations {
                         expires_at: string;
                         /** Browser Token */
                         browser_token: string;
+                        /** Page Secret */
+                        page_secret: string;
                     };
                 };
             };

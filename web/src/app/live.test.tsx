@@ -2,6 +2,7 @@ import { act, cleanup, render } from "@testing-library/react";
 import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { streams } from "@/api/following";
 import { useStream } from "@/app/stream";
 
 let tell: (event: object) => void = () => undefined;
@@ -10,20 +11,16 @@ let happen: (what: "open" | "error") => void = () => undefined;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.stubGlobal(
-    "EventSource",
-    class extends EventTarget {
-      constructor(address: string) {
-        super();
-        asked = address;
-        happen = (what) => this.dispatchEvent(new Event(what));
-        tell = (event) => this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(event) }));
-      }
-      close() {}
-    },
-  );
+  vi.spyOn(streams, "begin").mockImplementation((address) => {
+    const stream = Object.assign(new EventTarget(), { close: () => undefined });
+    asked = address;
+    happen = (what) => stream.dispatchEvent(new Event(what));
+    tell = (event) => stream.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(event) }));
+    return stream;
+  });
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   cleanup();
   vi.useRealTimers();
   vi.unstubAllGlobals();

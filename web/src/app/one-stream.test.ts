@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Browser, FakeChannel, FakeSource, newServer, server } from "@/app/fake-browser";
+import { streams } from "@/api/following";
 import { OneStream, type Liveness } from "@/app/one-stream";
 
 function tab(browser: Browser | null, { last = 0, seen = true, watches = false, who = "olga" } = {}) {
@@ -41,9 +42,10 @@ const pass = (milliseconds = 0) => vi.advanceTimersByTimeAsync(milliseconds);
 beforeEach(() => {
   vi.useFakeTimers();
   newServer();
-  vi.stubGlobal("EventSource", FakeSource);
+  vi.spyOn(streams, "begin").mockImplementation((address) => new FakeSource(address));
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });

@@ -6,6 +6,7 @@ import { useWrites } from "@/app/may";
 import { newTask, show, useOverlay } from "@/app/overlays";
 import { useCurrentProject } from "@/app/going";
 import { keptAt } from "@/app/past/past";
+import { useProof } from "@/app/proof";
 import { navigate, useSearch } from "@/app/routing";
 import { VIEWS, addressOf } from "@/app/views";
 import { withWords } from "@/i18n";
@@ -29,8 +30,13 @@ const TaskSheet = lateComponent(
   },
 );
 
+const Prove = lateComponent(() => withWords("signin", import("@/views/signin")).then((view) => view.Prove), {
+  lost: ({ done }) => done(false),
+});
+
 export function Overlays() {
   const overlay = useOverlay();
+  const proof = useProof();
   const { task } = useSearch();
   useFrameKeys();
   return (
@@ -40,6 +46,7 @@ export function Overlays() {
       {overlay?.kind === "keys" && <KeysHelp />}
       {overlay?.kind === "new-agent" && <NewAgent projectId={overlay.projectId} close={() => show(null)} />}
       {overlay?.kind === "new-task" && <NewTaskDialog wanted={overlay.wanted} />}
+      {proof !== undefined && <Prove done={proof} />}
     </>
   );
 }

@@ -5,11 +5,13 @@ import { useState } from "react";
 
 import { api } from "@/api/client";
 import { me, queryClient } from "@/api/queries";
+import { keepPageSecret } from "@/api/secret";
 import { forgetSignedOut, leavesNow } from "@/app/back";
 import { navigate } from "@/app/routing";
 import { chooseTheme, chosenTheme, type Theme } from "@/app/theme";
 import { chooseLanguage, type Language } from "@/i18n";
 import { useTranslation } from "@/i18n/use-words";
+import { keepForWorker } from "@/push/secret";
 import { MenuItem, MenuLine, useToast } from "@/ui";
 
 const THEMES: readonly [Theme, typeof Sun][] = [
@@ -31,6 +33,8 @@ export function PreferenceItems() {
     try {
       leavesNow();
       await api.post("/sign-out");
+      keepPageSecret(null);
+      void keepForWorker(null).catch(() => undefined);
       queryClient.clear();
       await navigate({ to: "/sign-in" });
     } catch (error) {

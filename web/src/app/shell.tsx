@@ -31,7 +31,7 @@ const PhoneMenu = lateComponent(() => import("@/app/phone-menu").then((part) => 
 export function Shell({ children }: { children: ReactNode }) {
   const known = useQuery(me);
   if (known.error instanceof Refused && known.error.problem.status === 401)
-    return <ToTheDoor wasIn={known.data !== undefined} />;
+    return <ToTheDoor wasIn={known.data !== undefined || known.error.problem["signed_out"] === true} />;
   if (known.data !== undefined) {
     const { person_id: person, login, last_event: since } = known.data;
     return (

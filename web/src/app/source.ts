@@ -1,4 +1,5 @@
 // The connection to the server's stream of events: opened where one says, tried again until it is there.
+import { streams, type Stream } from "@/api/following";
 import type { Event, Sign } from "@/api/model";
 import { PREFIX, type PathOf } from "@/api/routes";
 
@@ -19,7 +20,7 @@ export interface Hears {
 }
 
 export class Source {
-  private source: EventSource | null = null;
+  private source: Stream | null = null;
   private retry: number | undefined;
   private late: number | undefined;
 
@@ -32,17 +33,13 @@ export class Source {
   open(): void {
     this.close();
     this.late = window.setTimeout(() => this.hears.late(), LATE_MS);
-    this.source = new EventSource(`${STREAM}?after=${this.after()}`);
+    this.source = streams.begin(`${STREAM}?after=${this.after()}`);
     this.source.addEventListener("open", () => {
       window.clearTimeout(this.late);
       this.hears.opened();
     });
-    this.source.addEventListener("message", (message: MessageEvent<string>) =>
-      this.hears.event(JSON.parse(message.data) as Event),
-    );
-    this.source.addEventListener("doing", (message: MessageEvent<string>) =>
-      this.hears.sign(JSON.parse(message.data) as Sign),
-    );
+    this.source.addEventListener("message", (message) => this.hears.event(dataOf(message) as Event));
+    this.source.addEventListener("doing", (message) => this.hears.sign(dataOf(message) as Sign));
     this.source.addEventListener("pruned", () => this.hears.pruned());
     this.source.addEventListener("error", () => this.lost());
   }
@@ -54,10 +51,12 @@ export class Source {
     this.source = null;
   }
 
-  /** The browser gives up on some failures (a server that restarts): so we try again ourselves, always. */
+  /** Also after a refusal: the server may have restarted. */
   private lost(): void {
     this.close();
     this.retry = window.setTimeout(() => this.open(), RETRY_MS);
     this.hears.lost();
   }
 }
+
+const dataOf = (message: object): unknown => JSON.parse((message as MessageEvent<string>).data);

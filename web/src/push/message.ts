@@ -89,14 +89,14 @@ export function shownAs(told: Told): { title: string; options: Shown } {
 }
 
 /** The request of one click: it is sent as the page would send it. */
-export function requestOf(act: Act, language: string): [string, RequestInit] {
+export function requestOf(act: Act, language: string, secret: string | null): [string, RequestInit] {
   return [
     act.path,
     {
       method: act.method,
       credentials: "same-origin",
       headers: {
-        "X-Toryo": "1",
+        "X-Toryo": secret ?? "1",
         "Accept-Language": language,
         "Content-Type": "application/json",
         ...(act.version === null ? {} : { "If-Match": `"${act.version}"` }),

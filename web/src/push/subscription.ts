@@ -1,7 +1,9 @@
 // This browser as one that is notified: whether it can be, asking for permission, and staying subscribed.
 import { api } from "@/api/client";
 import type { NotificationSettings } from "@/api/model";
+import { pageSecret } from "@/api/secret";
 import { chosenLanguage } from "@/i18n";
+import { keepForWorker } from "@/push/secret";
 
 /** Why a browser cannot be notified; null: it can. Only pages over https, or of this machine, may register a worker. */
 export type Hindrance = "insecure" | "unsupported" | "denied" | null;
@@ -13,7 +15,9 @@ export function hindrance(): Hindrance {
   return Notification.permission === "denied" ? "denied" : null;
 }
 
-function registered(): Promise<ServiceWorkerRegistration> {
+/** The worker answers for this page: it has the secret as well, also where the browser had lost it. */
+async function registered(): Promise<ServiceWorkerRegistration> {
+  await keepForWorker(pageSecret());
   return navigator.serviceWorker.register("/sw.js", { scope: "/", updateViaCache: "none" });
 }
 

@@ -1,6 +1,7 @@
 // The service worker: shows what the server tells while no page is open, and carries out what one click settles.
 // It keeps no files: the dashboard is always the server's.
 import { requestOf, shownAs, wordsOf, type Told } from "@/push/message";
+import { keptForWorker } from "@/push/secret";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -37,7 +38,7 @@ async function settle(told: Told, name: string): Promise<void> {
   const act = told.actions.find((each) => each.name === name);
   if (act === undefined) return open(told.path);
   const words = wordsOf(told);
-  const said = await answered(...requestOf(act, told.language));
+  const said = await answered(...requestOf(act, told.language, await keptForWorker().catch(() => null)));
   const refused = said === null ? null : said.status === 401 ? words.signIn : said.reason;
   await self.registration.showNotification(
     refused === null

@@ -1,9 +1,11 @@
 // The files that a check has left: pictures are shown small, everything else is a download.
 import { Download } from "lucide-react";
-import type { ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 
+import { open } from "@/api/client";
 import type { Task } from "@/api/model";
 import { PREFIX } from "@/api/routes";
+import { useToast } from "@/ui/toast";
 import { visible } from "@/ui/visible";
 
 type Result = Task["check_results"][number];
@@ -24,26 +26,15 @@ interface ArtifactsProps {
 export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
   const pictures = files.filter((each) => PICTURES.includes(each.media_type));
   const others = files.filter((each) => !pictures.includes(each));
+  const toast = useToast();
+  const save = (file: LeftFile) => saved(task, file).catch((error: unknown) => toast.failed(error));
   return (
     <>
       {pictures.length > 0 && (
         <ul className="mt-1.5 grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3">
           {pictures.map((each) => (
             <li key={each.artifact_id} className="min-w-0">
-              <a
-                href={addressOf(task, each)}
-                target="_blank"
-                rel="noreferrer"
-                className="flex flex-col gap-1 rounded-md text-xs text-accent hover:underline"
-              >
-                <img
-                  src={addressOf(task, each)}
-                  alt=""
-                  loading="lazy"
-                  className="h-24 w-full rounded-md border border-line bg-sunken object-contain"
-                />
-                <Name file={each} />
-              </a>
+              <Picture task={task} file={each} />
               <span className="flex min-h-7 w-full items-center justify-between gap-1 text-xs text-faint">
                 {size(each.bytes)}
                 {aside?.(each)}
@@ -59,6 +50,10 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
               <a
                 href={addressOf(task, each)}
                 download=""
+                onClick={(event) => {
+                  event.preventDefault(); // the browser by itself would ask without the page's secret
+                  void save(each);
+                }}
                 className="inline-flex min-h-7 min-w-0 items-center gap-1.5 text-xs text-accent hover:underline max-sm:min-h-11"
               >
                 <Download size={12} className="shrink-0" aria-hidden />
@@ -72,6 +67,47 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
       )}
     </>
   );
+}
+
+function Picture({ task, file }: { task: string; file: LeftFile }) {
+  const address = addressOf(task, file);
+  const [shown, setShown] = useState<string>();
+  useEffect(() => {
+    const leaving = new AbortController();
+    let made: string | undefined;
+    const read = async () => {
+      const answer = await open(address, { signal: leaving.signal });
+      const bytes = await answer.blob();
+      if (!leaving.signal.aborted) setShown((made = URL.createObjectURL(bytes)));
+    };
+    read().catch(() => undefined); // the frame stays empty, and its name stands below
+    return () => {
+      leaving.abort();
+      if (made !== undefined) URL.revokeObjectURL(made);
+    };
+  }, [address]);
+  return (
+    <a
+      href={shown ?? address}
+      target="_blank"
+      rel="noreferrer"
+      className="flex flex-col gap-1 rounded-md text-xs text-accent hover:underline"
+    >
+      <img src={shown} alt="" className="h-24 w-full rounded-md border border-line bg-sunken object-contain" />
+      <Name file={file} />
+    </a>
+  );
+}
+
+/** Under the name that the server gives it. */
+async function saved(task: string, file: LeftFile): Promise<void> {
+  const answer = await open(addressOf(task, file));
+  const said = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = said === undefined ? "" : decodeURIComponent(said);
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 function Name({ file }: { file: LeftFile }) {

@@ -111,6 +111,11 @@ describe("a link", () => {
     "file:///etc/passwd",
     "//evil.example",
     "/api/v1/people",
+    "/sign-in#code",
+    "/%73ign-in#code",
+    "/./sign-in/#code",
+    "/x/..//Sign-In?a#code",
+    `${location.origin}/sign-in#code`,
     "blob:https://a/b",
   ])("leads nowhere when it is %s", (address) => {
     const box = drawn(`[words](<${address}>) ![picture](<${address}>)`);

@@ -18,7 +18,7 @@ from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.fields import Id, Name, Text
 from toryo.operations.calls.grants import Grant
@@ -95,6 +95,7 @@ def _mistakes_of_plans(options: dict[str, Any]) -> list[Wrong]:
     parameters=CreateAgent,
     route=Route("POST", "/agents", 201),
     tool=False,
+    proof=Proof.WHERE_WIDER,
     beforehand=_judge_plans,
 )
 def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
@@ -260,6 +261,7 @@ _MAY_BE_NULL = clearable_fields.nullable("edit_agent")
     parameters=EditAgent,
     route=Route("PATCH", "/agents/{agent_id}"),
     tool=False,
+    proof=Proof.WHERE_WIDER,
     beforehand=_judge_plans,
 )
 def edit_agent(call: Call, wanted: EditAgent) -> AgentResult:
@@ -344,6 +346,7 @@ class Passkey(Result):
     parameters=OneAgent,
     route=Route("POST", "/agents/{agent_id}/passkey"),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
     """Create a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
@@ -363,11 +366,14 @@ def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
     parameters=OneAgent,
     route=Route("POST", "/agents/{agent_id}/activate"),
     tool=False,
+    proof=Proof.WHERE_WIDER,
 )
 def activate_agent(call: Call, wanted: OneAgent) -> AgentResult:
     """Let an agent be assigned and started again; a cooldown of it ends."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
+    if agent.human and not agent.active:
+        call.prove()
     _warm(call, agent)
     return _save_agent(call, agent, replace(agent, status=people.Status.ACTIVE, deactivated_at=None), "agent.activated")
 

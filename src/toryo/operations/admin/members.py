@@ -6,7 +6,7 @@ from pydantic import Field
 
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Paged, cut, paged
@@ -59,11 +59,14 @@ class Joined(Result):
     parameters=Membership,
     route=Route("POST", "/projects/{project_id}/members/{agent_id}"),
     tool=False,
+    proof=Proof.WHERE_WIDER,
 )
 def add_member(call: Call, wanted: Membership) -> Joined:
     """Make an agent a member of a project. Only members are assigned, started or signed in there."""
     call.enter(wanted.project_id)
     project, agent = call.project(wanted.project_id), call.known_agent(wanted.agent_id)
+    if agent.human:
+        call.prove()
     if not agent.human and not call.tx.agents.members_among(project.id, [agent.id]):
         directory_names.refuse_misleading(call, agent.id, agent.name, [project.id])
     return _joined(call, project.id, agent.id, join(call, project.id, agent.id))

@@ -21,7 +21,7 @@ from toryo.domain.projects import Project, Settings
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.fields import Id, Name, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
@@ -100,6 +100,7 @@ def _refuse_missing(call: Call, path: str | None) -> None:
     parameters=CreateProject,
     route=Route("POST", "/projects", 201),
     tool=False,
+    proof=Proof.WHERE_WIDER,
     beforehand=_look,
 )
 def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
@@ -197,6 +198,7 @@ class EditProject(OneProject):
     parameters=EditProject,
     route=Route("PATCH", "/projects/{project_id}"),
     tool=False,
+    proof=Proof.WHERE_WIDER,
     beforehand=_look,
 )
 def edit_project(call: Call, wanted: EditProject) -> ProjectResult:

@@ -21,7 +21,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
-from toryo.operations.calls import did_you_mean, reachable_agents, visibility
+from toryo.operations.calls import did_you_mean, proofs, reachable_agents, visibility
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.context import Context
 from toryo.storage import snapshots
@@ -55,6 +55,7 @@ class Call:
         browser: str | None = None,
         remote: str | None = None,
         signed_in_before: str | None = None,
+        page: str | None = None,
         prepared: Any = None,
     ) -> None:
         self.tx = tx
@@ -67,6 +68,7 @@ class Call:
         self.browser = browser
         self.remote = remote
         self.signed_in_before = signed_in_before
+        self.page = page
         self.prepared = prepared
         self.made: dict[str, str] = {}
         """The ids that this call has given, and what people call those things."""
@@ -106,6 +108,10 @@ class Call:
             return Actor(self.caller.actor_id)
         internal = self.caller.kind in (Kind.SERVER, Kind.COORDINATOR)
         return Actor(SYSTEM, everything=internal, guard=internal)
+
+    def prove(self) -> None:
+        """Raises Refusal if a browser calls whose person must prove again who they are."""
+        proofs.refuse_unproven(self.caller, self.now)
 
     def forget(self) -> None:
         """From here on the caller is nobody: what was shown is over, and something else says who it is."""
@@ -151,6 +157,7 @@ class Call:
 
     def new_token(self, prefix: str) -> str:
         """A secret of 192 random bits; only its hash is stored."""
+        self.prove()
         return prefix + f"{self.context.entropy(192):048x}"
 
     def event(
@@ -167,6 +174,8 @@ class Call:
         data: dict[str, Any] | None = None,
     ) -> None:
         """Appends to the event log, in this transaction."""
+        if data is not None and data.get("widened"):
+            self.prove()
         who = actor or self.actor
         session = self._session
         self.tx.events.append(

@@ -14,6 +14,7 @@ from toryo.domain.launches import Launch
 from toryo.domain.people import AccessToken
 from toryo.domain.queue import ApiKey
 from toryo.domain.sessions import Session
+from toryo.domain.times import Millis
 
 ORCHESTRATOR = "orchestrator"
 """The capability (given by people) whose sessions may file tasks for queues."""
@@ -53,8 +54,11 @@ class Credentials:
     session_token: str | None = None
     cookie: str | None = None
     """What a browser is signed in by: good in its cookie, and nowhere else."""
+    page: str | None = None
+    """The other half: what the page keeps for its origin. A browser sends cookies to other ports, too, this by itself
+    to nobody."""
     signed_in_before: str | None = None
-    """The sign-in that this browser already had; a new sign-in ends it."""
+    """In place of `cookie`, where somebody signs in: the sign-in that this browser already had."""
     correlation_id: str | None = None
     remote: str | None = None
     browser: str | None = None
@@ -82,6 +86,8 @@ class Caller:
     key: ApiKey | None = None
     sign_in_id: str | None = None
     """Of the browser that calls, if it is one."""
+    proved_at: Millis | None = None
+    """When its person proved last who they are."""
     access_token: AccessToken | None = None
     """What a person's program showed, if it was one of those that people make."""
     credential: str | None = None

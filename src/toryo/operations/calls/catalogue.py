@@ -131,6 +131,17 @@ class Available(Enum):
     """It answers for itself whatever has become of the session."""
 
 
+class Proof(Enum):
+    """Whether a browser whose person has not signed in lately (`people.PROVEN_FOR`) must prove again who they are.
+    Tokens of programs are no browser: they are asked for nothing."""
+
+    NEVER = auto()
+    WHERE_WIDER = auto()
+    """Where the call makes a credential or widens a right: `Call.new_token`, an event that says `widened`, and a
+    handler that asks itself (`Call.prove`)."""
+    ALWAYS = auto()
+
+
 Handler = Callable[["Call", Any], "Mapping[str, Any] | Later"]
 """Its return annotation is the operation's result: a TypedDict, and `Later` where it waits."""
 
@@ -199,6 +210,7 @@ class Operation:
     audience: Audience = Audience.EVERYONE
     """Who is shown it now: parameters that are for others are left out."""
     available: Available = Available.WORKING
+    proof: Proof = Proof.NEVER
     instead: Callable[[], Mapping[str, Any]] | None = None
     """What is answered to callers without a session in place of any refusal."""
     refusals_carry: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -289,6 +301,7 @@ def operation(
     form_for: FormFor | None = None,
     shown_to: Audience = Audience.NONE,
     available: Available = Available.WORKING,
+    proof: Proof = Proof.NEVER,
     instead: Callable[[], Mapping[str, Any]] | None = None,
     refusals_carry: Mapping[str, Any] | None = None,
 ) -> Callable[[_Declared], _Declared]:
@@ -325,6 +338,7 @@ def operation(
                 form_for=form_for,
                 shown_to=shown_to,
                 available=available,
+                proof=proof,
                 instead=instead,
                 refusals_carry=refusals_carry or {},
             )

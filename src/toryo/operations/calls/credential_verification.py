@@ -6,12 +6,14 @@ Tokens are random and carry their kind as a prefix; only their hash is stored.
 from __future__ import annotations
 
 import hashlib
+import hmac
 
 from toryo import secret_patterns
 from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.people import SignIn
 from toryo.domain.queue import ApiKey
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
@@ -19,7 +21,8 @@ from toryo.operations.calls.callers import Caller, Credentials, Kind, Login
 from toryo.storage.transaction import Transaction
 
 COORDINATOR, PERSON, LAUNCH = secret_patterns.COORDINATOR, secret_patterns.PERSON, secret_patterns.LAUNCH
-SESSION, QUEUE, BROWSER = secret_patterns.SESSION, secret_patterns.QUEUE, secret_patterns.BROWSER
+SESSION, QUEUE = secret_patterns.SESSION, secret_patterns.QUEUE
+BROWSER, PAGE = secret_patterns.BROWSER, secret_patterns.PAGE
 
 
 END_PROCESS = "End this process; the Coordinator starts a new one when there is work."
@@ -52,7 +55,7 @@ def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgivin
         credentials = _without_unknown(tx, credentials)
     by_argument = _by_argument(tx, credentials)
     if credentials.bearer is None and credentials.cookie is not None:
-        return _by_browser(tx, credentials.cookie, now)
+        return _by_browser(tx, credentials, now)
     if credentials.bearer is None:
         return by_argument or Caller(Kind.NOBODY)
     by_header = _by_bearer(tx, credentials.bearer, now)
@@ -155,17 +158,32 @@ def _by_access_token(tx: Transaction, token: str, now: Millis) -> Caller:
     return Caller(Kind.PERSON, agent=person, login=login, access_token=found, credential=found.id)
 
 
-def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
-    found = tx.people.by_token(digest(token))
-    person = tx.agents.find(found.agent_id) if found is not None and found.live(now) else None
+def sign_in_of(tx: Transaction, cookie: str | None, page: str | None, now: Millis) -> SignIn | None:
+    """The sign-in of a browser that shows both halves of it."""
+    found = tx.people.by_token(digest(cookie)) if cookie and page else None
+    if found is None or not hmac.compare_digest(found.page_hash, digest(page or "")):
+        return None
+    return found if found.live(now) else None
+
+
+def _by_browser(tx: Transaction, shown: Credentials, now: Millis) -> Caller:
+    found = sign_in_of(tx, shown.cookie, shown.page, now)
+    person = tx.agents.find(found.agent_id) if found is not None else None
     if found is None or person is None or not person.active:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
             "This browser is not signed in.",
             "Sign in again: toryo open prints a sign-in link.",
+            signed_out=True,
         )
-    login = at_most(tx, person, found.at_most)
-    return Caller(Kind.PERSON, agent=person, login=login, sign_in_id=found.id, credential=found.made_with)
+    return Caller(
+        Kind.PERSON,
+        agent=person,
+        login=at_most(tx, person, found.at_most),
+        sign_in_id=found.id,
+        proved_at=found.proved_at,
+        credential=found.made_with,
+    )
 
 
 def _by_key(tx: Transaction, token: str) -> Caller:

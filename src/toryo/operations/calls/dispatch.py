@@ -33,12 +33,13 @@ from toryo.domain.wording import say
 from toryo.operations.calls import call_log, context, idempotency, session_hooks, together, toolsets, validation
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
-from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
+from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Proof, catalogue
 from toryo.operations.calls.credential_verification import TwoCallers, identify
 from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.observers import Observed, Observer
 from toryo.operations.calls.permissions import refuse
+from toryo.operations.calls.proofs import refuse_unproven
 from toryo.operations.calls.results import JsonObject, Result
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database
@@ -367,7 +368,6 @@ class Dispatcher:
                 correlation_id=shown.correlation_id,
                 browser=shown.browser,
                 remote=shown.remote,
-                signed_in_before=shown.signed_in_before,
             )
             result = work(call)
             events = tuple(tx.events.collected)
@@ -439,7 +439,7 @@ class Request:
         assert self.operation.beforehand is not None
         try:
             caller = self._identified(tx)
-            refuse(self.operation, caller)
+            self._refuse(caller)
             if isinstance(self.parameters, Refusal):
                 return None
             return self.operation.beforehand(self._call(tx, caller), self.parameters)
@@ -519,7 +519,12 @@ class Request:
                     ),
                     retry_after=seconds,
                 )
+        self._refuse(caller)
+
+    def _refuse(self, caller: Caller) -> None:
         refuse(self.operation, caller)
+        if self.operation.proof is Proof.ALWAYS:
+            refuse_unproven(caller, self.now)
 
     def _count(self, call: Call, result: JsonObject, *, refused: bool, refusal: Refusal | None = None) -> JsonObject:
         """Counts the call for the guards of its session; returns the answer with the next action."""
@@ -560,6 +565,7 @@ class Request:
             browser=self.credentials.browser,
             remote=self.credentials.remote,
             signed_in_before=self.credentials.signed_in_before,
+            page=self.credentials.page,
             prepared=self.prepared,
         )
 

@@ -23,7 +23,7 @@ from toryo.operations.calls.results import JsonObject
 
 CREATED = 201
 SCOPE = "rest "
-SECRETS = frozenset({"passkey", "token", "code", "secret"})
+SECRETS = frozenset({"passkey", "token", "code", "secret", "page_secret"})
 
 
 @dataclass(frozen=True, slots=True)

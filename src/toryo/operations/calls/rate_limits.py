@@ -36,5 +36,12 @@ class Pace:
             self._buckets.popitem(last=False)
         return 0.0 if passes else (1 - left) * self._every
 
+    def give_back_at(self, address: str) -> None:
+        """What was counted was none of those that are to be slowed down."""
+        who = household(address)
+        if who in self._buckets:
+            left, since = self._buckets[who]
+            self._buckets[who] = (min(float(self._burst), left + 1), since)
+
     def __len__(self) -> int:
         return len(self._buckets)

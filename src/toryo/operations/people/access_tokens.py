@@ -19,7 +19,7 @@ from toryo.domain.times import DAY, SECOND, Millis, iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.credential_verification import PERSON, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
@@ -65,6 +65,7 @@ class TokenMade(Result):
     parameters=MakeToken,
     route=Route("POST", "/access-tokens", 201),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     """Make a token for a program of yours. It is shown once.

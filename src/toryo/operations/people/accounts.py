@@ -18,7 +18,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.fields import Id, Name
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
@@ -110,6 +110,7 @@ class AddPerson(Parameters):
     parameters=AddPerson,
     route=Route("POST", "/people", 201),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def add_person(call: Call, wanted: AddPerson) -> PersonResult:
     """Add somebody. They sign in with a link, a password that you give them, or an identity provider."""
@@ -160,9 +161,12 @@ class ChangePerson(Parameters):
     parameters=ChangePerson,
     route=Route("PATCH", "/people/{person_id}"),
     tool=False,
+    proof=Proof.WHERE_WIDER,
 )
 def change_person(call: Call, wanted: ChangePerson) -> PersonResult:
     """Change what a person may do, at once and everywhere they are signed in, or what they are called."""
+    if wanted.email is not None:
+        call.prove()  # who has that address at the identity provider is this person from now on
     call.tx.lock_everything()
     person = person_roles.person(call, wanted.person_id)
     refuse_stale(wanted.version, person.version)
@@ -262,6 +266,7 @@ def _look_at_password(call: Call, wanted: SetPassword) -> Callable[[], Checked] 
     parameters=SetPassword,
     route=Route("PUT", "/people/{person_id}/password"),
     tool=False,
+    proof=Proof.ALWAYS,
     beforehand=_look_at_password,
 )
 def set_password(call: Call, wanted: SetPassword) -> PasswordSet:

@@ -24,8 +24,8 @@ from toryo.domain.wording import say
 from toryo.operations.calls import schemas, sign_in_lockout
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
-from toryo.operations.calls.credential_verification import BROWSER, digest
+from toryo.operations.calls.catalogue import NoParameters, Parameters, Proof, Route, operation
+from toryo.operations.calls.credential_verification import BROWSER, PAGE, digest, sign_in_of
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
@@ -88,6 +88,7 @@ class LinkMade(Result):
     parameters=MakeLink,
     route=Route("POST", "/sign-in-links", 201),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def make_sign_in_link(call: Call, wanted: MakeLink) -> LinkMade:
     """Make a link that signs a browser in, once, within ten minutes."""
@@ -102,6 +103,7 @@ def make_sign_in_link(call: Call, wanted: MakeLink) -> LinkMade:
         expires_at=credential_revocation.capped(call, call.now + people.LINK_LIVES),
         made_by=call.agent.id,
         made_with=call.caller.credential,
+        proved_at=call.caller.proved_at,
     )
     call.tx.people.add_link(made, digest(code))
     call.event("person.link_made", agent_id=person.id, data={"login": person_roles.capped(call, person, at_most)})
@@ -125,6 +127,9 @@ def _for_whom(call: Call, person_id: str | None) -> Agent:
 
 class SignInWith(Parameters):
     code: str | None = Field(None, min_length=1, max_length=200, description="From a link.")
+    instead_of: Id | None = Field(
+        None, description="With a code: the person who is signed in here and wants to be signed out, if it is another."
+    )
     person_id: Id | None = Field(None, description="Who you are.")
     password: SecretStr | None = Field(None, max_length=passwords.LONGEST_PASSWORD, description="Your password.")
 
@@ -135,6 +140,7 @@ class SignedIn(Result):
     login: Login
     expires_at: str
     browser_token: str
+    page_secret: str
 
 
 def _look_at_password(call: Call, wanted: SignInWith) -> Callable[[], Checked] | None:
@@ -156,7 +162,7 @@ def _look_at_password(call: Call, wanted: SignInWith) -> Callable[[], Checked] |
 def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
     """Sign this browser in, with the code of a link, or a person's id and password."""
     if wanted.code is not None:
-        return _with_code(call, wanted.code)
+        return _with_code(call, wanted.code, wanted.instead_of)
     if wanted.person_id is None or wanted.password is None:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -172,15 +178,42 @@ def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
     return _with_password(call, wanted, wanted.person_id)
 
 
-def _with_code(call: Call, code: str) -> SignedIn:
-    found = call.tx.people.use_link(digest(code), call.now)
+def _with_code(call: Call, code: str, instead_of: str | None) -> SignedIn:
+    found = call.tx.people.link(digest(code), call.now)
     if found is None:
-        raise Refusal(
-            Code.INVALID_CREDENTIALS,
-            "This sign-in link is not valid. A link works once, for ten minutes.",
-            "Get a new one: toryo open",
-        )
-    return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
+        raise _used()
+    person = call.known_agent(found.agent_id)
+    _refuse_unasked(call, person, instead_of)
+    if not call.tx.people.use_link(digest(code), call.now):
+        raise _used()
+    return _signed_in(call, person, found.at_most, found.how, found)
+
+
+def _used() -> Refusal:
+    return Refusal(
+        Code.INVALID_CREDENTIALS,
+        "This sign-in link is not valid. A link works once, for ten minutes.",
+        "Get a new one: toryo open",
+    )
+
+
+def _refuse_unasked(call: Call, person: Agent, instead_of: str | None) -> None:
+    """Who opens a link may not have chosen to: another page or a text of somebody else can hold it."""
+    before = _before(call)
+    if before is None or before.agent_id in (person.id, instead_of):
+        return
+    present = call.known_agent(before.agent_id)
+    raise Refusal(
+        Code.CONFLICT,
+        say(
+            "This link signs in {person_id}, but this browser is signed in as {present}.",
+            person_id=person.id,
+            present=present.id,
+        ),
+        say("To sign in as {person_id} anyway, send instead_of={present}.", person_id=person.id, present=present.id),
+        person={"person_id": person.id, "name": person.name},
+        instead_of={"person_id": present.id, "name": present.name},
+    )
 
 
 def _with_password(call: Call, wanted: SignInWith, person_id: str) -> SignedIn | Refused:
@@ -240,11 +273,19 @@ def _inactive(person: Agent) -> Refusal:
 
 
 def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | None = None) -> SignedIn:
-    """Always a new token: nobody can have put one there before."""
+    """A new token and secret, which nobody can have put there before; or, of a browser that has shown both of this very
+    person, the same ones: other tabs go on, and the person has proved again who they are.
+    """
     if not person.active:
         raise _inactive(person)
-    _end_earlier(call)
-    token = call.new_token(BROWSER)
+    before = _before(call)
+    proved_at = call.now if link is None or link.proved_at is None else link.proved_at
+    if before is not None and (before.agent_id, before.at_most) == (person.id, at_most):
+        until = _until(call, how, link) if _alike(before, how, link) else 0
+        return _proved_again(call, person, before, proved_at, until)
+    if before is not None:
+        credential_revocation.end_sign_in(call, before)
+    token, secret = call.new_token(BROWSER), call.new_token(PAGE)
     made = SignIn(
         id=call.new_id(ids.SIGN_IN),
         agent_id=person.id,
@@ -255,17 +296,36 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | N
         browser=call.browser[:300] if call.browser else None,
         made_by=link.made_by if link is not None else None,
         made_with=link.made_with if link is not None else None,
+        page_hash=digest(secret),
+        proved_at=proved_at,
     )
     call.tx.people.add(made, digest(token))
     login = person_roles.capped(call, person, at_most)
     call.event("person.signed_in", agent_id=person.id, data={"how": how.value, "login": login})
+    return _answer(call, person, made, token, secret)
+
+
+def _alike(before: SignIn, how: How, link: Link | None) -> bool:
+    """Whether the browser was signed in by the same: only then does it stay so for longer."""
+    return (before.how, before.made_with) == (how, link.made_with if link is not None else None)
+
+
+def _proved_again(call: Call, person: Agent, before: SignIn, proved_at: Millis, until: Millis) -> SignedIn:
+    now = replace(before, proved_at=max(before.proved_at, proved_at), expires_at=max(before.expires_at, until))
+    call.tx.people.proved(now)
+    call.event("person.proved", agent_id=person.id)
+    return _answer(call, person, now, call.signed_in_before or "", call.page or "")
+
+
+def _answer(call: Call, person: Agent, sign_in: SignIn, token: str, secret: str) -> SignedIn:
     return {
         "success": True,
         "person_id": person.id,
         "name": person.name,
-        "login": login,
-        "expires_at": iso(made.expires_at),
+        "login": person_roles.capped(call, person, sign_in.at_most),
+        "expires_at": iso(sign_in.expires_at),
         "browser_token": token,
+        "page_secret": secret,
     }
 
 
@@ -280,11 +340,9 @@ def _until(call: Call, how: How, link: Link | None) -> Millis:
     return min(until, token.expires_at) if token is not None and token.expires_at is not None else until
 
 
-def _end_earlier(call: Call) -> None:
-    """Ends the browser's previous sign-in: a browser has only one."""
-    before = call.tx.people.by_token(digest(call.signed_in_before)) if call.signed_in_before else None
-    if before is not None and before.live(call.now):
-        credential_revocation.end_sign_in(call, before)
+def _before(call: Call) -> SignIn | None:
+    """What the browser is signed in by until now."""
+    return sign_in_of(call.tx, call.signed_in_before, call.page, call.now)
 
 
 # --- with an identity provider ---------------------------------------------------------------------------------------
@@ -304,11 +362,7 @@ def ways_to_sign_in(call: Call, _: NoParameters) -> Ways:
 
 
 def leave_for_provider(call: Call, state: str) -> None:
-    """A browser leaves for the identity provider, and comes back with `state`.
-
-    Who comes back from there brings no strict cookie along, so what the browser was signed in by ends here.
-    """
-    _end_earlier(call)
+    """A browser leaves for the identity provider, and comes back with `state`."""
     call.tx.people.depart(digest(state), call.now + people.LEAVING_LIVES)
 
 
@@ -322,8 +376,17 @@ def come_back_from_provider(call: Call, state: str) -> None:
         )
 
 
-def sign_in_vouched(call: Call, wanted: provider_accounts.Vouched) -> SignedIn | Refused:
-    """Sign in the person that the identity provider has confirmed."""
+class Arrived(Result):
+    person_id: str
+    code: str
+
+
+def arrive(call: Call, wanted: provider_accounts.Vouched, page: str) -> Arrived | Refused:
+    """The code with which the page signs in the person that the identity provider has confirmed.
+
+    It is worth something only together with `page`, which the page that left has kept: the browser can be led here with
+    the answer for somebody else.
+    """
     if wanted.issuer != call.context.settings.auth.oidc_issuer:
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -342,7 +405,16 @@ def sign_in_vouched(call: Call, wanted: provider_accounts.Vouched) -> SignedIn |
         return Refused(provider_accounts.not_yet(wanted).answer())
     if login != account.login:
         credential_revocation.change_role(call, account, login)
-    return _signed_in(call, call.known_agent(account.agent_id), people.OWNER, How.OIDC)
+    code = call.new_token("")
+    made = Link(
+        agent_id=account.agent_id,
+        at_most=people.OWNER,
+        expires_at=call.now + people.ARRIVING_LIVES,
+        how=How.OIDC,
+        proved_at=min(wanted.signed_in_at or 0, call.now),
+    )
+    call.tx.people.add_link(made, digest(f"{page}.{code}"))
+    return {"success": True, "person_id": account.agent_id, "code": code}
 
 
 # --- leaving ---------------------------------------------------------------------------------------------------------

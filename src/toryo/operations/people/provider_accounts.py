@@ -16,6 +16,7 @@ from toryo.domain.agents import OWNER_ID
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.people import Account
+from toryo.domain.times import Millis
 from toryo.domain.wording import constant, say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters
@@ -33,6 +34,8 @@ class Vouched(Parameters):
     name: str | None = Field(None, max_length=200)
     login: Literal["owner", "member", "viewer"] | None = None
     """The role that the provider gives."""
+    signed_in_at: Millis | None = None
+    """When they gave the provider their password, or whatever it asks for; None: it does not say."""
 
 
 def known(call: Call, wanted: Vouched) -> Account | None:

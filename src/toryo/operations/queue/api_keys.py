@@ -14,7 +14,7 @@ from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations.calls import did_you_mean, schemas, visibility
 from toryo.operations.calls.call import RIGHTS, Call
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.credential_verification import QUEUE, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
@@ -46,6 +46,7 @@ class KeyMade(Result):
     parameters=MakeKey,
     route=Route("POST", "/projects/{project_id}/keys", 201),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def make_api_key(call: Call, wanted: MakeKey) -> KeyMade:
     """Make an API key for an agent that runs already. It is shown once."""

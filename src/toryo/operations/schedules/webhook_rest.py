@@ -23,7 +23,7 @@ from toryo.domain.webhooks import Delivery, Webhook
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Lines, Name, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
@@ -213,6 +213,7 @@ class AddWebhook(Parameters):
     parameters=AddWebhook,
     route=Route("POST", "/projects/{project_id}/webhooks", 201),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def add_webhook(call: Call, wanted: AddWebhook) -> WebhookWithSecret:
     """Create tasks when another program, such as GitHub, sends a signed request. The answer has the secret."""
@@ -293,6 +294,7 @@ def edit_webhook(call: Call, wanted: EditWebhook) -> OneWebhook:
     parameters=OneOf,
     route=Route("POST", "/webhooks/{webhook_id}/rotate-secret"),
     tool=False,
+    proof=Proof.ALWAYS,
 )
 def rotate_webhook_secret(call: Call, wanted: OneOf) -> WebhookWithSecret:
     """Give a webhook a new secret. Requests signed with the old one are refused from now on."""

@@ -1,19 +1,35 @@
 // Where a link may lead, and where an address that stands in a text ends.
 import type { Link, Nodes, Root } from "mdast";
 
-/** http, https, mailto, and pages of this dashboard; anything else leads nowhere. */
+/** http, https, mailto, and pages of this dashboard; anything else leads nowhere, and nothing to its door: a link of an
+ * agent must not sign anybody in. */
 export function allowed(address: string): string | undefined {
   if (isHere(address)) return address;
   try {
-    return ["http:", "https:", "mailto:"].includes(new URL(address).protocol) ? address : undefined;
+    const { protocol, host, pathname } = new URL(address);
+    if (host === location.host && startsWith(pathname, "sign-in")) return undefined;
+    return ["http:", "https:", "mailto:"].includes(protocol) ? address : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A page of this dashboard: no other host, and no request to the server. */
+/** A page of this dashboard: no other host, no request to the server, and not the door. */
 export function isHere(address: string): boolean {
-  return /^\/(?![/\\])[^\s\\]*$/.test(address) && !/^\/(?:api|mcp|health)(?:[/?#]|$)/.test(address);
+  if (!/^\/(?![/\\])[^\s\\]*$/.test(address)) return false;
+  const { pathname } = new URL(address, "http://here");
+  return !["api", "mcp", "health", "hooks", "sign-in"].some((each) => startsWith(pathname, each));
+}
+
+/** As the router reads a path. */
+function startsWith(path: string, first: string): boolean {
+  let read = path;
+  try {
+    read = decodeURIComponent(path);
+  } catch {
+    // as it stands
+  }
+  return read.toLowerCase().split("/").find(Boolean) === first;
 }
 
 /** Full stops and brackets of Japanese, which no address holds unescaped. */

@@ -1,1 +1,2 @@
+export { Prove } from "./prove";
 export { SignIn } from "./signin";

@@ -9,20 +9,23 @@ export interface Given {
   password: string;
 }
 
-export function PasswordForm({ onGiven }: { onGiven: (given: Given) => Promise<void> }) {
+/** `person`: of whom it is known who they are. */
+export function PasswordForm({ onGiven, person }: { onGiven: (given: Given) => Promise<void>; person?: string }) {
   const { t } = useTranslation("signin");
   const [missing, setMissing] = useState(false);
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const said = new FormData(event.currentTarget);
-    const given = { person_id: String(said.get("person_id")).trim(), password: String(said.get("password")) };
+    const given = { person_id: person ?? String(said.get("person_id")).trim(), password: String(said.get("password")) };
     const whole = given.person_id !== "" && given.password !== "";
     setMissing(!whole);
     if (whole) void onGiven(given);
   }
   return (
     <form onSubmit={submit} noValidate className="space-y-3">
-      <Field label={t("person")} hint={t("personHint")} name="person_id" autoComplete="username" />
+      {person === undefined && (
+        <Field label={t("person")} hint={t("personHint")} name="person_id" autoComplete="username" />
+      )}
       <Field label={t("secret")} name="password" type="password" autoComplete="current-password" />
       {missing && (
         <p role="alert" className="text-red">

@@ -4,10 +4,14 @@ import { StrictMode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { remember } from "@/app/back";
-import { refusal, serve, show } from "@/testkit";
-import { SignIn } from "@/views/signin";
+import { keepPageSecret, pageSecret } from "@/api/secret";
+import { press, refusal, serve, show, write } from "@/testkit";
+import { Prove, SignIn } from "@/views/signin";
 
-const welcome = { "POST /sign-in": { person_id: "owner" }, "GET /me": { person_id: "owner", name: "Owner" } };
+const welcome = {
+  "POST /sign-in": { person_id: "owner", page_secret: "tps_1" },
+  "GET /me": { person_id: "owner", name: "Owner" },
+};
 const door = (
   <StrictMode>
     <SignIn />
@@ -19,7 +23,10 @@ function tries(asked: { method: string; path: string; body: unknown }[]): unknow
   return asked.filter((each) => each.method === "POST" && each.path === "/sign-in").map((each) => each.body);
 }
 
-beforeEach(() => sessionStorage.clear());
+beforeEach(() => {
+  sessionStorage.clear();
+  localStorage.clear();
+});
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
@@ -31,6 +38,30 @@ describe("the door", () => {
     const { href } = await show(door, "/sign-in#abc123", "/sign-in");
     await waitFor(() => expect(href()).toBe("/"));
     expect(tries(asked)).toEqual([{ code: "abc123" }]);
+    expect(pageSecret()).toBe("tps_1");
+  });
+
+  it("asks before a link of somebody else signs out who is signed in", async () => {
+    const [person, instead_of] = [
+      { person_id: "mem", name: "Mem" },
+      { person_id: "owner", name: "Owner" },
+    ];
+    const conflict = Response.json({ status: 409, code: "conflict", person, instead_of }, { status: 409 });
+    const asked = serve({
+      ...welcome,
+      "POST /sign-in": ({ body }) => ("instead_of" in (body as object) ? { page_secret: "tps_2" } : conflict),
+    });
+    keepPageSecret("tps_1");
+    const stays = await show(door, "/sign-in#abc", "/sign-in");
+    expect(await screen.findByText("You are signed in as Owner. Sign in as Mem?")).toBeTruthy();
+    await press("Stay signed in as Owner");
+    await waitFor(() => expect(stays.href()).toBe("/"));
+    expect([tries(asked), pageSecret()]).toEqual([[{ code: "abc" }], "tps_1"]);
+    cleanup();
+    await show(door, "/sign-in#abc", "/sign-in");
+    await press("Sign in as Mem");
+    await waitFor(() => expect(pageSecret()).toBe("tps_2"));
+    expect(tries(asked).at(-1)).toEqual({ code: "abc", instead_of: "owner" });
   });
 
   it("leads back to where one was, and never to another site", async () => {
@@ -83,10 +114,48 @@ describe("the door", () => {
     expect(tries(asked)).toEqual([]);
   });
 
-  it("leads to the identity provider where there is one", async () => {
-    serve({ "GET /sign-in": { password: true, provider: "id.example.org" } });
+  it("leads to the identity provider where there is one, and keeps what completes its answer", async () => {
+    const asked = serve({
+      ...welcome,
+      "GET /sign-in": { password: true, provider: "id.example.org" },
+      "POST /sign-in/oidc": { address: "https://id.example.org/authorize?x", page: "kept" },
+    });
+    const assign = vi.fn();
+    vi.stubGlobal("location", { ...location, origin: location.origin, assign });
     await show(door, "/sign-in", "/sign-in");
-    const way = await screen.findByRole("link", { name: "Continue to id.example.org" });
-    expect(way.getAttribute("href")).toBe("/sign-in/oidc");
+    await press("Continue to id.example.org");
+    await waitFor(() => expect(assign).toHaveBeenCalledWith("https://id.example.org/authorize?x"));
+    cleanup();
+    const { href } = await show(door, "/sign-in#provider.back", "/sign-in");
+    await waitFor(() => expect(href()).toBe("/"));
+    expect(tries(asked)).toEqual([{ code: "kept.back" }]);
+    cleanup();
+    await show(door, "/sign-in#provider.forged", "/sign-in");
+    await waitFor(() => expect(tries(asked).at(-1)).toEqual({ code: ".forged" }));
+  });
+});
+
+describe("who must prove again who they are", () => {
+  it("gives a password, and nothing of what is open is lost", async () => {
+    const asked = serve({ ...welcome, "GET /sign-in": { password: true, provider: null } });
+    const done = vi.fn();
+    await show(<Prove done={done} />);
+    await screen.findByLabelText("Password");
+    write("Password", "secret");
+    await press("Sign in");
+    await waitFor(() => expect(done).toHaveBeenCalledWith(true));
+    expect(tries(asked)).toEqual([{ person_id: "olga", password: "secret" }]);
+  });
+
+  it("may have opened a link in another tab, or does not want to", async () => {
+    serve({ "GET /sign-in": { password: false, provider: null } });
+    const done = vi.fn();
+    await show(<Prove done={done} />);
+    expect(await screen.findByText("toryo open")).toBeTruthy();
+    expect(screen.queryByLabelText("Password")).toBeNull();
+    window.dispatchEvent(new StorageEvent("storage", { key: "toryo.proved" }));
+    expect(done).toHaveBeenLastCalledWith(true);
+    await press("Close");
+    expect(done).toHaveBeenLastCalledWith(false);
   });
 });

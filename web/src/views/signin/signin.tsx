@@ -3,17 +3,18 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { LoaderCircle } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
-import { api } from "@/api/client";
+import { Refused } from "@/api/client";
 import { me, waysIn } from "@/api/queries";
 import { forgetSignedOut, signedOutElsewhere, takeBack } from "@/app/back";
 import { navigate, useHash } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
-import { Copyable, Failed } from "@/ui";
-import { PasswordForm, type Given } from "@/views/signin/password";
+import { Button, Copyable, Failed } from "@/ui";
+import { codeOf, enter as signIn, leaveForProvider, type Given } from "@/views/signin/entering";
+import { PasswordForm } from "@/views/signin/password";
 
 export function SignIn() {
   const { t } = useTranslation("signin");
-  const { enter, refused, entering } = useEntering();
+  const { enter, leave, stay, refused, entering, other } = useEntering();
   const [ended] = useState(signedOutElsewhere);
   const provider = useQuery(waysIn).data?.provider ?? null;
   return (
@@ -38,6 +39,19 @@ export function SignIn() {
             <LoaderCircle size={18} className="animate-spin" aria-hidden />
             {t("entering")}
           </p>
+        ) : other !== null ? (
+          <section className="space-y-4 rounded-xl border border-line bg-panel p-5 shadow-[var(--shadow)]">
+            <h2 className="font-medium wrap-anywhere">{t("other", other.names)}</h2>
+            <p className="text-soft">{t("otherHow")}</p>
+            <div className="flex flex-wrap gap-2">
+              <Button look="primary" onClick={stay}>
+                {t("stay", other.names)}
+              </Button>
+              <Button onClick={() => void enter({ code: other.code, instead_of: other.presentId })}>
+                {t("change", other.names)}
+              </Button>
+            </div>
+          </section>
         ) : (
           <div className="divide-y divide-line rounded-xl border border-line bg-panel shadow-[var(--shadow)]">
             <section className="space-y-3 p-5">
@@ -48,12 +62,9 @@ export function SignIn() {
             {provider !== null && (
               <section className="space-y-3 p-5">
                 <h2 className="font-medium">{t("provider")}</h2>
-                <a
-                  href="/sign-in/oidc"
-                  className="inline-flex h-9 items-center rounded-md bg-accent px-3 font-medium text-accent-ink hover:brightness-110"
-                >
+                <Button look="primary" onClick={() => void leave()}>
                   {t("providerGo", { host: provider })}
-                </a>
+                </Button>
               </section>
             )}
             <section className="space-y-3 p-5">
@@ -67,37 +78,72 @@ export function SignIn() {
   );
 }
 
-interface Entering {
-  enter: (given: Given | { code: string }) => Promise<void>;
+/** A link signs in somebody else than who is signed in here. */
+interface Other {
+  code: string;
+  presentId: string;
+  names: { present: string; person: string };
+}
+
+interface State {
   refused: unknown;
   entering: boolean;
+  other: Other | null;
+}
+
+interface Entering extends State {
+  enter: (given: Given) => Promise<void>;
+  leave: () => Promise<void>;
+  stay: () => void;
+}
+
+const CALM: State = { refused: null, entering: false, other: null };
+
+function otherOf(error: unknown, code: string | null | undefined): Other | null {
+  const problem = error instanceof Refused ? error.problem : {};
+  const { person, instead_of: present } = problem as Record<string, { person_id: string; name: string } | undefined>;
+  if (person === undefined || present === undefined || code == null) return null;
+  return { code, presentId: present.person_id, names: { present: present.name, person: person.name } };
 }
 
 /** Signs in and goes on; the code of an address is used once and does not stay in it. */
 function useEntering(): Entering {
   const code = useHash();
-  const [state, setState] = useState<{ refused: unknown; entering: boolean }>({ refused: null, entering: code !== "" });
+  const [state, setState] = useState<State>({ ...CALM, entering: code !== "" });
   const client = useQueryClient();
   const used = useRef("");
 
-  async function enter(given: Given | { code: string }): Promise<void> {
-    setState({ refused: null, entering: true });
+  async function enter(given: Given): Promise<void> {
+    setState({ ...CALM, entering: true });
     try {
-      await api.post("/sign-in", { body: given });
+      await signIn(given);
       client.clear();
       await client.fetchQuery(me);
       forgetSignedOut();
-      void navigate({ to: takeBack(), replace: true });
+      stay();
     } catch (error) {
-      setState({ refused: error, entering: false });
+      const other = otherOf(error, given.code);
+      setState({ ...CALM, refused: other === null ? error : null, other });
     }
+  }
+
+  async function leave(): Promise<void> {
+    try {
+      location.assign(await leaveForProvider());
+    } catch (error) {
+      setState({ ...CALM, refused: error });
+    }
+  }
+
+  function stay(): void {
+    void navigate({ to: takeBack(), replace: true });
   }
 
   useEffect(() => {
     if (code === "" || used.current === code) return;
     used.current = code;
-    void navigate({ to: "/sign-in", replace: true }).then(() => enter({ code }));
+    void navigate({ to: "/sign-in", replace: true }).then(() => enter({ code: codeOf(code) }));
   });
 
-  return { enter, ...state };
+  return { enter, leave, stay, ...state };
 }

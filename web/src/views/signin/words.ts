@@ -13,6 +13,13 @@ export const en = {
   secret: "Password",
   go: "Sign in",
   missing: "Enter your user ID and password.",
+  other: "You are signed in as {{present}}. Sign in as {{person}}?",
+  otherHow: "You opened a sign-in link of another person. If you did not expect that, stay signed in.",
+  stay: "Stay signed in as {{present}}",
+  change: "Sign in as {{person}}",
+  prove: "Confirm that it is you",
+  proveWhy: "This makes a credential or widens rights, and you signed in more than ten minutes ago.",
+  proveLink: "Or run this command where Toryo runs, and come back here when its link has opened:",
 };
 
 export const ja: typeof en = {
@@ -29,4 +36,11 @@ export const ja: typeof en = {
   secret: "パスワード",
   go: "サインイン",
   missing: "ユーザー ID とパスワードを入力してください。",
+  other: "{{present}} としてサインインしています。{{person}} としてサインインしますか？",
+  otherHow: "ほかの人のサインイン用リンクが開かれました。心当たりがなければ、そのままにしてください。",
+  stay: "{{present}} のままにする",
+  change: "{{person}} としてサインイン",
+  prove: "本人確認",
+  proveWhy: "認証情報の作成や権限の拡大には、10 分以内のサインインが必要です。",
+  proveLink: "または、Toryo が動いているマシンでこのコマンドを実行し、リンクが開いたらこの画面に戻ってください。",
 };
