@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -108,7 +108,10 @@ class Starter:
         workspace = self._workspaces.path(launch.launch_id)
         directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
         provider = self._provider(launch)
-        return _prepared(self._setting(launch, provider, directory, workspace, None), provider)
+        setting = self._setting(launch, provider, directory, workspace, None)
+        if worktree is not None:  # other agents' work is in it, which nobody has read
+            setting = replace(setting, plans=partial(task_worktrees.merged_text, worktree))
+        return _prepared(setting, provider)
 
     def start(
         self,
