@@ -644,6 +644,15 @@ def test_a_base_that_an_agent_has_moved_is_told_and_holds_merges_until_a_person_
     assert merged(worktree).into == "main"
 
 
+def test_a_branch_that_an_agent_has_planted_is_not_the_beginning_of_another_task(repository, place) -> None:
+    commit = repository.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "evil")
+    words = ["git", "update-ref", "--create-reflog", "refs/heads/toryo/t2", commit]
+    subprocess.run(words, cwd=repository.path, env={**os.environ, **worktrees.signing("w1")}, check=True)
+    refused("toryo/t2 was moved", make, repository, place, "t2")
+    repository.git("branch", "-D", "toryo/t2")
+    assert make(repository, place, "t2").base_commit == repository.git("rev-parse", "main")
+
+
 def test_a_base_that_people_and_toryo_have_moved_holds_nothing(repository, place) -> None:
     works = [worked(repository, place, f"t{number}", **{f"new{number}": "x\n"}) for number in range(3)]
     repository.commit("a person's", a="two\n")
@@ -686,6 +695,31 @@ def test_in_the_sandbox_a_worktree_of_an_older_toryo_still_commits(yard: Yard) -
         "echo a > a; git add a; git -c user.name=a -c user.email=a@x commit -qm work", worktree=path, directory=path
     )
     assert git(path, "log", "--format=%s", "-1") == "work", said
+
+
+@pytest.mark.parametrize("kind", ["sha256", "shallow", "worktree", "borrowing"])
+def test_a_launch_works_in_every_kind_of_repository(repository, place, tmp_path, kind) -> None:
+    given, like = repository, tmp_path / "given"
+    if kind == "sha256":
+        like.mkdir()
+        repository.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", at=like)
+        Repository.commit(given, "first", at=like, a="one\n", b="x\n")
+    elif kind == "worktree":
+        repository.git("worktree", "add", "--quiet", "-b", "persons", str(like))
+    else:
+        repository.commit(c="more\n")
+        how = ("--depth=1", f"file://{repository.path}") if kind == "shallow" else ("--shared", str(repository.path))
+        repository.git("clone", "--quiet", *how, str(like))
+    worktree = worktrees.make(like, place, "t1")
+    repository.commit("mine", at=worktree.path, new="x\n")
+    (worktree.path / "a").write_text("two\n")
+    assert [each.path for each in worktrees.diff(worktree).files] == ["a", "new"]
+    assert (check_out(worktree, None).top / "a").read_text() == "two\n"
+    assert (kept(worktree).commits, kept(worktree).trouble) == (2, "")
+    merged(worktree)
+    worktrees.remove(worktree)
+    assert (like / "new").read_text() == "x\n"
+    assert given.git("status", "--porcelain", at=like) == ""
 
 
 def test_a_repository_is_made_with_nothing_of_the_persons_settings_that_runs(repository, place) -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees import commits_and_diffs, moved_bases
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import create, fetch, git_of, hold, repository_of
 from toryo.coordinator.worktrees.paths import (
@@ -202,6 +202,8 @@ def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
         )
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise Trouble(f"{path} exists and is not a worktree of {checkout.top}. Move it away, then try again.")
+    if not noted(path):  # a branch that a person has made is gone on with; an agent's would be the work of another
+        moved_bases.refuse(checkout, branch, 0)
     if tip(checkout.git, PREFIX.rstrip("/")) is not None:
         raise Trouble("A branch named toryo conflicts with branches named toryo/…. Rename it (git branch -m).")
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.repository import SETTINGS, Checkout, beside, connect, content, formatted
+from toryo.coordinator.worktrees.repository import SETTINGS, Checkout, beside, connect, content, files_only, formatted
 
 REPOSITORIES = ".repositories"
 SEEN = ".seen"
@@ -111,7 +111,7 @@ def looking(checkout: Checkout, path: Path, seen: Path) -> Git:
 
 
 def _configured(checkout: Checkout) -> str:
-    lines = formatted(checkout.config, checkout.common)
+    lines = formatted(files_only(checkout.config), checkout.common)
     lines += ["[core]", "\tlogAllRefUpdates = true"]
     for key, value in checkout.config.items():
         if key in SETTINGS or _NAMES.fullmatch(key):
@@ -213,7 +213,9 @@ def fetch(checkout: Checkout, path: Path, commit: str, known: str | None) -> Non
         (offered / "HEAD").write_text("ref: refs/heads/offered\n")
         (offered / "refs" / "heads" / "offered").write_text(f"{commit}\n")
         unread = ["[core]", "\tcommitGraph = false", "\tmultiPackIndex = false"]
-        (offered / "config").write_text("\n".join([*formatted(checkout.config, checkout.common), *unread, ""]))
+        (offered / "config").write_text(
+            "\n".join([*formatted(files_only(checkout.config), checkout.common), *unread, ""])
+        )
         if (checkout.common / "shallow").exists():
             (offered / "shallow").symlink_to(checkout.common / "shallow")
         kinds = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")

@@ -245,9 +245,14 @@ def beside(checkout: Checkout, directory: Path, path: Path) -> Git:
     """Git in a checkout whose git directory is a repository of its own, beside that of the checkout. Settings, excluded
     files and attributes are those of the checkout: an agent writes in the other."""
     _refuse_links(directory, directory)
-    stand_in = _StandIn(directory, checkout.config, checkout.common)
+    stand_in = _StandIn(directory, files_only(checkout.config), checkout.common)
     variables = {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(stand_in.path), "GIT_WORK_TREE": str(path)}
     return Git(path, {**checkout.settings, **variables}, stand_in)
+
+
+def files_only(config: Mapping[str, str]) -> Mapping[str, str]:
+    """The same for a repository that Toryo makes: its refs are files, whatever those of the person's are."""
+    return {key: value for key, value in config.items() if key != "extensions.refstorage"}
 
 
 def formatted(config: Mapping[str, str], common: Path) -> list[str]:
