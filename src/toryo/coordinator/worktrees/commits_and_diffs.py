@@ -259,6 +259,13 @@ def snapshot(found: View, message: str, author_name: str) -> str:
     tree = found.git("write-tree")
     if tree == found.git("rev-parse", f"{found.head}^{{tree}}"):
         return found.head
+    last = found.last
+    if (
+        last is not None
+        and contains(found.git, last, found.head)
+        and found.git("rev-parse", f"{last}^{{tree}}") == tree
+    ):
+        return last  # a Coordinator that was killed has committed it
     lines = (line.rstrip() for line in message.replace("\0", "").strip().splitlines())
     words = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) or f"Work of {author_name}"
     return signed(found.git, author_name)("commit-tree", tree, "-p", found.head, given=f"{words}\n")
