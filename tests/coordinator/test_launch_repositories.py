@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,12 @@ from tests.coordinator.test_worktrees import (
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from toryo.coordinator import acceptance_checks, task_worktrees, worktrees
-from toryo.coordinator.orders import CheckOrder
+from toryo.coordinator.config import Config
+from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.process_start import Starter
+from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import View, Walled
+from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Trouble, Worktree, views
 from toryo.coordinator.worktrees.clean_checkouts import check_out
 from toryo.coordinator.worktrees.launch_repositories import create, repository_of
@@ -574,6 +579,8 @@ def test_a_clean_checkout_has_what_would_be_merged_and_nothing_else(repository, 
     assert list(place.iterdir()) == []
 
 
+PLAN = "tasks: [{{match: '.*', subtasks: [{{id: a, title: {}}}]}}]\n"
+
 # --- plans ------------------------------------------------------------------------------------------------------------
 
 
@@ -591,6 +598,31 @@ def test_a_plan_that_another_tasks_agent_has_changed_is_not_followed(repository,
     assert worktrees.merged_text(second, name) == "people's\n"
     merged(first)
     assert worktrees.merged_text(second, name) == "evil\n", "people have merged it"
+
+
+@pytest.mark.parametrize(
+    ("provider", "text", "evil"),
+    [
+        ("playbook", PLAN.format("people"), PLAN.format("evil")),
+        ("script", "otherwise: people\n", "otherwise: evil\n"),
+    ],
+)
+def test_an_agent_is_started_with_the_plan_that_people_have_merged(
+    repository, place, tmp_path, provider, text, evil
+) -> None:
+    (repository.path / "plan.yaml").write_text(text)
+    repository.commit("a plan")
+    worktree = make(repository, place)
+    (worktree.path / "plan.yaml").write_text(evil)
+    kept(worktree)
+    spaces = Workspaces(tmp_path / "spaces")
+    starter = Starter(
+        Config(), configured(Config().ai_providers), "http://x", "m", tmp_path, spaces, place, dict(os.environ)
+    )
+    order = Launch("lau_1", "ann", ai_type=provider, provider_options={provider: "plan.yaml"})
+    for where, wanted in ((worktree, "people"), (replace(worktree, base_branch="toryo/t1"), "evil")):
+        (written,) = starter.prepared(order, where).files.values()
+        assert ("people" in written, "evil" in written) == (wanted == "people", wanted == "evil")
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "missing.yaml", "link", "deep", ":(top)a"])
