@@ -552,6 +552,18 @@ def test_what_an_agent_added_although_it_is_ignored_and_what_it_does_not_want_ch
     ]
 
 
+def test_an_old_index_of_an_agent_hides_nothing_and_changes_nothing(repository, place) -> None:
+    """As a Coordinator leaves it that was killed before it had written the new one."""
+    worktree = make(repository, place)
+    index = repository_of(worktree.path) / "index"
+    before = index.read_bytes()
+    (worktree.path / "new").write_text("x\n")
+    head = kept(worktree).head_commit
+    index.write_bytes(before)
+    assert worktrees.unkept(worktree) == ""
+    assert (kept(worktree).head_commit, kept(worktree).committed) == (head, False)
+
+
 def test_a_clean_checkout_has_what_would_be_merged_and_nothing_else(repository, place) -> None:
     repository.commit(__gitignore="*.log\n")
     worktree = make(repository, place)

@@ -185,11 +185,12 @@ def _follow_index(found: View) -> None:
     answer = found.there.ask("diff-index", "--cached", "--name-status", "-z", "--no-renames", found.head, seconds=LONG)
     parts = iter(answer.names if answer.code == 0 else [])
     changes = list(zip(parts, parts, strict=False))
-    gone = [name for status, name in changes if status == "D"]
+    gone = [name for status, name in changes if status == "D" and os.path.lexists(found.git.directory / name)]
     added = [name for status, name in changes if status == "A"]
     there = [name for name in added if fits(found.git.directory / name) and os.path.lexists(found.git.directory / name)]
-    if gone:
-        found.git("update-index", "--force-remove", "-z", "--stdin", given="\0".join(gone))
+    if gone:  # any other file that is there is added again: the index of an agent's git may be an old one
+        ignored = found.git.ask("check-ignore", "--no-index", "-z", "--stdin", given="\0".join(gone)).names
+        found.git("update-index", "--force-remove", "-z", "--stdin", given="\0".join(ignored))
     if there:
         found.git.ask("update-index", "--add", "-z", "--stdin", given="\0".join(there), seconds=LONG)
     if (found.repository / "info" / "sparse-checkout").exists():
