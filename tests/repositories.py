@@ -33,8 +33,12 @@ class Repository:
         self.git("commit", "--quiet", "--no-verify", f"--message={message}", at=at)
         return self.git("rev-parse", "HEAD", at=at)
 
+    def branches(self) -> list[str]:
+        return self.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+
     def state(self) -> tuple[str, ...]:
         """Everything that must not have changed where nothing was to happen."""
-        refs = self.git("for-each-ref", "--format=%(refname) %(objectname)")
+        everybodys = ("refs/heads", "refs/tags", "refs/remotes", "refs/stash")
+        refs = self.git("for-each-ref", "--format=%(refname) %(objectname)", *everybodys)
         config = (self.path / ".git" / "config").read_text()
         return (refs, self.git("worktree", "list"), config, self.git("status", "--porcelain"), self.git("diff", "HEAD"))

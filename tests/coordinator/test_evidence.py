@@ -184,11 +184,15 @@ def test_changes_too_large_to_search_do_not_pass() -> None:
 # --- real repositories -----------------------------------------------------------------------------------------------
 
 
+def limited(order: CheckOrder, directory: Path) -> Diff:
+    return task_worktrees.changes(task_worktrees.checked_out(order, directory))
+
+
 def order(worktree: worktrees.Worktree, repository: Repository) -> CheckOrder:
     return CheckOrder(
         "chk_1",
         str(repository.path),
-        (),
+        ({"diff": {"max_files": 1}},),
         project_id="prj",
         worktree=str(worktree.working_directory),
         worktree_task_id="t1",
@@ -203,7 +207,7 @@ def test_limits_look_at_what_is_committed_and_what_is_not_since_the_base(tmp_pat
     (made.path / "a").write_text("changed\n")
     worktrees.keep(made, "work", "w1")
     (made.path / "new").write_text(f"token = {SECRET}\n")
-    seen = task_worktrees.changes(order(made, repository), tmp_path / "w")
+    seen = limited(order(made, repository), tmp_path / "w")
     assert sorted(each.path for each in seen.files) == ["a", "new"]
     assert "new:1" in broken({"forbid_secrets": True}, seen)
     assert broken({"max_files": 2, "forbidden_paths": ["b"]}, seen) == ""
@@ -222,7 +226,7 @@ def test_an_agent_cannot_hide_lines_behind_attributes_of_its_own(tmp_path: Path,
     (made.path / "new").write_text(f"token = {SECRET}\n")
     if commits:
         worktrees.keep(made, "work", "w1")
-    seen = task_worktrees.changes(order(made, repository), tmp_path / "w")
+    seen = limited(order(made, repository), tmp_path / "w")
     assert {each.path: each.insertions for each in seen.files} == {".gitattributes": 1, "a": 19, "lock": 0, "new": 1}
     assert "--- a/a\n+++ b/a\n" in seen.patch
     assert "new:1" in broken({"forbid_secrets": True}, seen)
@@ -231,7 +235,7 @@ def test_an_agent_cannot_hide_lines_behind_attributes_of_its_own(tmp_path: Path,
 
 def test_limits_in_a_project_without_worktrees_say_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="isolation"):
-        task_worktrees.changes(CheckOrder("chk_1", str(tmp_path), ()), tmp_path / "w")
+        limited(CheckOrder("chk_1", str(tmp_path), ()), tmp_path / "w")
 
 
 def test_a_worktree_that_is_gone_does_not_pass(tmp_path: Path) -> None:
@@ -240,4 +244,4 @@ def test_a_worktree_that_is_gone_does_not_pass(tmp_path: Path) -> None:
     made = worktrees.make(repository.path, tmp_path / "w" / "prj", "t1", [])
     worktrees.remove(made)
     with pytest.raises(Trouble, match="no longer on this machine"):
-        task_worktrees.changes(order(made, repository), tmp_path / "w")
+        limited(order(made, repository), tmp_path / "w")

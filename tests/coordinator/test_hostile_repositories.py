@@ -15,12 +15,23 @@ from pathlib import Path
 import pytest
 
 from tests.coordinator.test_task_worktrees import PROJECT, job, launch, since
-from tests.coordinator.test_worktrees import first, make, nobody, place, refused, repository, worked
+from tests.coordinator.test_worktrees import (
+    first,
+    kept,
+    make,
+    nobody,
+    of_an_older_toryo,
+    place,
+    refused,
+    repository,
+    worked,
+)
 from tests.repositories import Repository
 from toryo.coordinator import task_worktrees, worktrees
 from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.task_worktrees import Place
 from toryo.coordinator.worktrees import Trouble, Worktree
+from toryo.coordinator.worktrees.launch_repositories import repository_of
 
 __all__ = ["first", "nobody", "place", "repository"]
 
@@ -269,8 +280,9 @@ def test_what_is_planted_here_is_what_a_plain_git_would_run(repository, place, t
     theirs = worked(repository, place / PROJECT, "t1", a="theirs\n")
     plant(repository, theirs, marks)
     (theirs.path / "a").write_text("more\n")
-    repository.git("status", at=theirs.path, code=None)
-    repository.git("add", "--all", at=theirs.path, code=None)
+    for at in (theirs.path, repository.path):
+        repository.git("status", at=at, code=None)
+        repository.git("add", "--all", at=at, code=None)
     assert run & set(marks.left), marks.left
 
 
@@ -317,7 +329,8 @@ def test_work_is_merged_into_the_branch_that_the_person_was_shown(repository, pl
 
 
 def test_a_worktree_of_an_older_toryo_is_found_by_its_project_and_its_base_in_the_repository(repository, place):
-    worktree = worked(repository, place / PROJECT, "t1", new="x\n")
+    worktree = of_an_older_toryo(repository, place / PROJECT)
+    kept(worktree)
     (place / PROJECT / ".t1.json").unlink()
     start = repository.git("rev-parse", "main")
     repository.git("config", f"branch.{worktree.branch}.toryo-base", "main")
@@ -436,7 +449,7 @@ def test_nothing_of_how_it_is_done_stays_in_the_repository_or_on_the_disk(reposi
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     worktree = worked(repository, place, new="x\n")
     worktrees.diff(worktree)
-    assert (worktree.path / ".git").read_text() == f"gitdir: {repository.path / '.git' / 'worktrees' / 't1'}\n"
+    assert (worktree.path / ".git").read_text() == f"gitdir: {repository_of(worktree.path)}\n"
     assert repository.git("status", "--porcelain", at=worktree.path) == ""
     worktrees.merge(worktree, "m")
     worktrees.remove(worktree)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.repositories import Repository
-from toryo.coordinator import queue_merges
+from toryo.coordinator import queue_merges, worktrees
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.worktrees import combining
@@ -320,18 +321,18 @@ def test_a_target_that_was_deleted_stops_the_queue_and_says_so(repository, place
     assert "no branch release" in answer["trouble"]
 
 
-def test_a_branch_that_was_deleted_by_hand_accuses_its_own_entry_only(repository, place, queue):
+def test_a_branch_that_was_deleted_by_hand_comes_from_its_worktree_again(repository, place, queue):
     worked(repository, place / PROJECT, "t1", new="x\n")
     worked(repository, place / PROJECT, "t2", other="x\n")
     repository.git("update-ref", "-d", "refs/heads/toryo/t1")
     answer = queue("t1", "t2")
-    assert tasks(answer) == ["t2"]
-    assert [each["entry_id"] for each in answer["queue"]["unfit"]] == ["e-t1"]
+    assert tasks(answer) == ["t1", "t2"]
+    assert answer["queue"]["unfit"] == []
 
 
 def test_work_that_is_gone_is_reported_as_gone(repository, place, queue):
     worktree = worked(repository, place / PROJECT, "t1", new="x\n")
-    repository.git("worktree", "remove", "--force", str(worktree.path))
+    shutil.rmtree(worktree.path.parent)
     repository.git("branch", "-D", "toryo/t1")
     answer = queue("t1")
     assert (answer["gone"], answer["merged"]) == (["t1"], [])
@@ -340,6 +341,7 @@ def test_work_that_is_gone_is_reported_as_gone(repository, place, queue):
 def test_what_an_agent_left_in_the_middle_of_a_rebase_is_not_merged(repository, place, queue):
     worktree = worked(repository, place / PROJECT, "t1", a="two\n")
     repository.commit(a="three\n")
+    worktrees.keep(worktree, "m", "w1")
     repository.git("rebase", "main", at=worktree.path, code=1)
     [unfit] = queue("t1")["queue"]["unfit"]
     assert "in the middle of" in unfit["trouble"]

@@ -16,7 +16,7 @@ import pytest
 
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import logs, processes, sandbox
+from toryo.coordinator import logs, processes, sandbox, worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.orders import CheckOrder, Launch
@@ -25,6 +25,7 @@ from toryo.coordinator.provider import BadConfig, Command, Needs, Provider
 from toryo.coordinator.providers import BUILT_IN, configured
 from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox
 from toryo.coordinator.workspaces import Workspaces
+from toryo.coordinator.worktrees.launch_repositories import repository_of
 
 BOUND = 100.0
 __all__ = ["sandboxed"]
@@ -383,15 +384,24 @@ def test_work_is_committed_and_what_git_would_run_for_others_stays_theirs(yard: 
 
 
 def test_a_worktree_is_written_and_the_checkout_it_came_from_only_read(yard: Yard) -> None:
-    worktree = yard.data / "worktrees" / "house" / "tsk_1"
-    git(yard.project, "worktree", "add", "--quiet", "-b", "toryo/tsk_1", str(worktree))
+    worktree = worktrees.make(yard.project, yard.data / "worktrees" / "house", "tsk_1").path
+    own = repository_of(worktree)
+    before = (own / "config").read_bytes()
     said = yard.run(
         "echo a > a; git add a; git -c user.name=a -c user.email=a@example.org commit -qm work; echo evil > .git;"
-        f"cd {yard.project}; echo x > x; echo evil > .git/worktrees/tsk_1/commondir; cat {yard.data}/owner.token",
+        f"git config core.fsmonitor evil; echo evil >> {own}/config; echo evil > {own}/hooks/pre-commit;"
+        f"echo {yard.data} > {own}/commondir; echo {yard.data} > {own}/objects/info/alternates;"
+        f"echo evil > {worktree.parent}/.seen/tsk_1/index; mv {own} {own}.moved;"
+        f"cd {yard.project}; echo x > x; echo evil > .git/refs/heads/main; cat {yard.data}/owner.token",
         worktree=worktree,
         directory=worktree,
     )
     assert git(worktree, "log", "--format=%s", "-1") == "work", said
+    assert ((own / "config").read_bytes(), list((own / "hooks").iterdir())) == (before, [])
+    assert (own / "objects" / "info" / "alternates").read_text() == f"{yard.project}/.git/objects\n"
+    found = worktrees.find(yard.project, worktree.parent, "tsk_1")
+    assert found is not None
+    assert worktrees.keep(found, "m", "w1").trouble == ""
     assert not (yard.project / "x").exists()
     assert "hush" not in said
 

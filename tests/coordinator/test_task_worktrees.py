@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
+from tests.coordinator.test_worktrees import first, make, nobody, of_an_older_toryo, place, repository, worked
 from tests.repositories import Repository
 from toryo.coordinator import task_worktrees, worktrees
 from toryo.coordinator.orders import Launch, WorktreeJob
@@ -110,7 +110,7 @@ def test_who_adopts_a_process_knows_where_in_the_repository_its_project_is(repos
 
 
 def test_a_worktree_of_an_older_toryo_which_noted_nothing_beside_it_is_adopted_by_its_project(repository, place):
-    made = task_worktrees.made(Place("t1"), PROJECT, repository.path, place)
+    made = of_an_older_toryo(repository, place / PROJECT)
     made.path.with_name(f".{made.path.name}.json").unlink()
     assert worktrees.opened_at(made.path) is None
     found = worktrees.opened_at(made.path, repository.path)

@@ -18,6 +18,8 @@ from tests.repositories import Repository
 from toryo.coordinator import worktrees
 from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, merging, paths
 from toryo.coordinator.worktrees import git as running
+from toryo.coordinator.worktrees.launch_repositories import repository_of
+from toryo.coordinator.worktrees.repository import opened
 
 AGENT = "w1"
 
@@ -63,6 +65,17 @@ def worked(repository: Repository, place: Path, name: str = "t1", *bases: str, *
         (worktree.path / each).write_text(text)
     assert kept(worktree).committed
     return worktree
+
+
+def of_an_older_toryo(repository: Repository, place: Path, name: str = "t1") -> Worktree:
+    """As it was made before worktrees had repositories of their own: as a worktree of the person's."""
+    path = place / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    repository.git("worktree", "add", "--quiet", "-b", f"toryo/{name}", str(path))
+    paths.note(opened(repository.path), path, "main", repository.git("rev-parse", "HEAD"))
+    found = worktrees.find(repository.path, place, name)
+    assert found is not None
+    return found
 
 
 def merged(worktree: Worktree, into: str | None = None) -> Merged:
@@ -123,17 +136,23 @@ def test_a_vanished_directory_of_somebody_else_stays_known_to_git(repository, pl
 
 def test_a_branch_without_worktree_is_checked_out_again(repository, place):
     first = worked(repository, place, new="kept")
-    repository.git("worktree", "remove", str(first.path))
-    assert make(repository, place) == first
-    assert (first.path / "new").read_text() == "kept"
+    repository.git("checkout", "--quiet", first.branch)
+    head = repository.commit("a person's", new="more")
+    repository.git("checkout", "--quiet", "main")
+    for each in (first.path, repository_of(first.path), first.path.with_name(".t1.json")):
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    again = make(repository, place)
+    assert (again.branch, again.base_commit) == (first.branch, first.base_commit)
+    assert (repository.git("rev-parse", "HEAD", at=again.path), (again.path / "new").read_text()) == (head, "more")
 
 
 def test_a_worktree_that_was_half_made_when_its_maker_was_killed_is_made_anew(repository, place):
     worktree = make(repository, place)
     (worktree.path / "a").unlink()
-    repository.git("worktree", "lock", "--reason=initializing", str(worktree.path))
+    note = worktree.path.with_name(".t1.json")
+    note.write_text(note.read_text().replace(', "own": true', ""))
     assert (make(repository, place).path / "a").read_text() == "one\n"
-    assert "locked" not in repository.git("worktree", "list")
+    assert repository.git("status", "--porcelain", at=worktree.path) == ""
 
 
 def test_a_branch_that_somebody_else_made_counts_from_where_it_left_head(repository, place):
@@ -229,7 +248,7 @@ def test_two_makes_of_one_name_at_once_make_one_worktree(repository, place):
     with ThreadPoolExecutor(6) as pool:
         made = list(pool.map(lambda _: make(repository, place), range(6)))
     assert set(made) == {make(repository, place)}
-    assert repository.git("worktree", "list").count("toryo/") == 1
+    assert repository.branches() == ["main", "toryo/t1"]
 
 
 def _make_one(where: tuple[Path, Path, str]) -> str:
@@ -240,7 +259,7 @@ def test_makes_in_several_processes_and_directories_at_once_do_not_break_each_ot
     wanted = [(repository.path, tmp_path / f"d{number % 2}", f"t{number}") for number in range(6)]
     with multiprocessing.get_context("fork").Pool(4) as pool:
         assert pool.map(_make_one, wanted) == [f"toryo/t{number}" for number in range(6)]
-    assert repository.git("worktree", "list").count("toryo/") == 6
+    assert len(repository.branches()) == 7
     for path, directory, name in wanted:
         found = worktrees.find(path, directory, name)
         assert found is not None
@@ -317,8 +336,7 @@ def _read(pipe: int) -> bytes | None:
 
 
 def test_a_branch_that_is_checked_out_elsewhere_is_not_taken_away(repository, place):
-    worked(repository, place, new="x")
-    repository.git("worktree", "remove", str(place / "t1"))
+    shutil.rmtree(worked(repository, place, new="x").path)
     repository.git("checkout", "--quiet", "toryo/t1")
     refused(f"checked out in {repository.path}", make, repository, place)
     worktree = worktrees.find(repository.path, place, "t1")
@@ -358,23 +376,29 @@ def test_nothing_is_left_where_git_fails_half_way(repository, place):
     assert (make(repository, place).path / "a").read_text() == "one\n"
 
 
-def test_a_lock_that_a_killed_git_left_is_named(repository, place, monkeypatch):
+def test_a_lock_that_a_killed_git_left_on_a_branch_is_named(repository, place, monkeypatch):
     monkeypatch.setattr(running, "LOCKED_FOR", 0.1)
     worktree = make(repository, place)
     (worktree.path / "new").write_text("x")
-    lock = Path(repository.git("rev-parse", "--absolute-git-dir", at=worktree.path), "index.lock")
+    lock = repository.path / ".git" / "refs" / "heads" / "toryo" / "t1.lock"
     lock.touch()
-    words = refused("remove the lock file", kept, worktree)
-    assert str(lock) in words
+    assert str(lock) in refused("cannot be moved to", kept, worktree)
     lock.unlink()
+    assert kept(worktree).files_changed == 1
+
+
+def test_a_lock_that_an_agents_git_left_on_its_index_keeps_no_work_from_being_kept(repository, place):
+    worktree = make(repository, place)
+    (worktree.path / "new").write_text("x")
+    (repository_of(worktree.path) / "index.lock").touch()
     assert kept(worktree).committed
 
 
 def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository, place, monkeypatch):
     """While its `commondir` is there and empty, no git can list worktrees."""
-    worktree = make(repository, place)
+    repository.git("worktree", "add", "--quiet", str(place.with_name("person")))
     made = repository.path / ".git" / "worktrees" / "other"
-    shutil.copytree(made.with_name(worktree.name), made)
+    shutil.copytree(made.with_name("person"), made)
     (made / "commondir").write_text("")
     pauses = []
 
@@ -383,7 +407,7 @@ def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository, pl
         shutil.rmtree(made)
 
     monkeypatch.setattr(time, "sleep", meanwhile)
-    assert worktrees.find(repository.path, place, worktree.name) == worktree
+    assert worktrees.find(repository.path, place, "t1") is None
     assert len(pauses) == 1
 
 
@@ -442,14 +466,15 @@ def test_bases_that_conflict_are_named_with_the_files_and_nothing_is_left(reposi
 # --- keeping ---------------------------------------------------------------------------------------------------------
 
 
-def test_where_the_branch_was_deleted_nothing_is_committed_and_the_words_bring_it_back(repository, place):
+@pytest.mark.parametrize("where", ["the person's", "its own"])
+def test_a_branch_that_was_deleted_stands_there_again(repository, place, where):
     worktree = worked(repository, place, c="three\n")
     head = repository.git("rev-parse", worktree.branch)
-    repository.git("update-ref", "-d", f"refs/heads/{worktree.branch}")
-    for ask in (worktrees.diff, kept):
-        assert f"git branch {worktree.branch} {head}" in refused("was deleted", ask, worktree)
-    repository.git("branch", worktree.branch, head)
+    at = worktree.path if where == "its own" else None
+    repository.git("update-ref", "-d", f"refs/heads/{worktree.branch}", at=at)
     assert [each.path for each in worktrees.diff(worktree).files] == ["c"]
+    assert (kept(worktree).head_commit, repository.git("rev-parse", worktree.branch)) == (head, head)
+    assert repository.git("rev-parse", worktree.branch, at=worktree.path) == head
     assert merged(worktree).into == "main"
 
 
@@ -533,6 +558,7 @@ def test_settings_of_the_user_change_nothing(repository, place):
 def test_the_middle_of_a_merge_is_left_as_it_is_and_reported(repository, place):
     worktree = worked(repository, place, a="mine\n")
     repository.commit(a="theirs\n")
+    kept(worktree)
     repository.git("merge", "main", at=worktree.path, code=1)
     before = repository.git("status", "--porcelain", at=worktree.path)
     result = kept(worktree)
@@ -561,6 +587,7 @@ def test_the_middle_of_anything_else_is_reported_too(repository, place, words, d
     (worktree.path / "a").write_text("mine\n")
     kept(worktree)
     repository.commit(a="theirs\n")
+    kept(worktree)
     repository.git(*words, at=worktree.path, code=None)
     assert f"in the middle of {doing}" in kept(worktree).trouble
     assert not kept(worktree).committed
@@ -575,7 +602,7 @@ def test_an_agent_that_left_its_branch_is_brought_back_with_its_commits(reposito
     assert (result.trouble, result.commits) == ("", 2)
     assert repository.git("rev-parse", "toryo/t1") == result.head_commit
     assert repository.git("symbolic-ref", "--short", "HEAD", at=worktree.path) == "toryo/t1"
-    assert repository.git("rev-parse", "own-idea~1") == mine
+    assert repository.git("rev-parse", "toryo/t1~1") == mine
     assert repository.git("status", "--porcelain", at=worktree.path) == ""
 
 
@@ -673,7 +700,7 @@ def test_a_worktree_without_connection_is_not_taken_for_the_repository_it_stands
     worktree = make(repository, tmp_path / around / "worktrees")
     (worktree.path / "new").write_text("x")
     (worktree.path / ".git").unlink()
-    shutil.rmtree(repository.path / ".git" / "worktrees")
+    shutil.rmtree(repository_of(worktree.path))
     before = repository.git("status", "--porcelain", at=tmp_path / around)
     refused("no longer a worktree", kept, worktree)
     refused("no longer a worktree", worktrees.diff, worktree)
@@ -1040,16 +1067,16 @@ def test_discarding_tells_both_where_an_agent_s_commits_went_another_way_than_it
 def test_what_is_write_protected_locked_or_in_the_middle_of_a_merge_is_discarded_too(repository, place):
     worktree = worked(repository, place, a="mine\n")
     repository.commit(a="theirs\n")
+    kept(worktree)
     repository.git("merge", "main", at=worktree.path, code=1)
-    repository.git("worktree", "lock", str(worktree.path))
     cache = worktree.path / "cache" / "module"
     cache.mkdir(parents=True)
     (cache / "file").write_text("x")
     cache.chmod(0o500)
     cache.parent.chmod(0o500)
     worktrees.discard(worktree)
-    assert not worktree.path.exists()
-    assert "toryo" not in repository.git("worktree", "list")
+    assert list(place.iterdir()) == []
+    assert repository.branches() == ["main"]
 
 
 # --- disk ------------------------------------------------------------------------------------------------------------

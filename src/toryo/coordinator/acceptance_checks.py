@@ -95,19 +95,25 @@ async def evidence(
     changes: Changes,
     mask: Mask,
     collect: Collect | None = None,
+    ignored_in: Path | None = None,
 ) -> list[Evidence]:
-    """How each check ended, in their order; without `collect`, without files."""
+    """How each check ended, in their order; without `collect`, without files. `ignored_in`: where files are that git
+    ignores, if `directory` is a clean checkout."""
     if not _there(directory):
-        words = f"The working directory {directory} does not exist on this machine."
-        return [Evidence(named(check), "failed", 0.0, output=words) for check in checks]
-    return list(await asyncio.gather(*(_evidence(each, directory, wall, changes, mask, collect) for each in checks)))
+        return all_failed(checks, f"The working directory {directory} does not exist on this machine.")
+    beside = [directory, *([ignored_in] if ignored_in is not None else [])]
+    return list(await asyncio.gather(*(_evidence(each, beside, wall, changes, mask, collect) for each in checks)))
+
+
+def all_failed(checks: Sequence[Mapping[str, Any]], words: str) -> list[Evidence]:
+    return [Evidence(named(check), "failed", 0.0, output=words) for check in checks]
 
 
 async def _evidence(
-    check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask, collect: Collect | None
+    check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes, mask: Mask, collect: Collect | None
 ) -> Evidence:
     began = time.time()
-    judged = await _judged(check, directory, wall, changes, mask)
+    judged = await _judged(check, places, wall, changes, mask)
     patterns = check.get("artifacts")
     if collect is None or "command" not in check or not isinstance(patterns, list) or not patterns:
         return judged
@@ -118,7 +124,9 @@ async def _evidence(
     return replace(judged, files=found.files, left_out=found.left_out)
 
 
-async def _judged(check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask) -> Evidence:
+async def _judged(
+    check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes, mask: Mask
+) -> Evidence:
     """Runs a check, again after a failure if it may. An invalid check fails alone: the results of the others are still
     reported."""
     began = time.monotonic()
@@ -126,7 +134,7 @@ async def _judged(check: Mapping[str, Any], directory: Path, wall: Wall, changes
     while runs == 0 or (run.why and runs <= again):
         runs += 1
         try:
-            run = await _run(check, directory, wall, changes)
+            run = await _run(check, places, wall, changes)
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
             run = _Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
     outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
@@ -139,11 +147,12 @@ def _retries(check: Mapping[str, Any]) -> int:
     return min(given, MOST_RETRIES) if isinstance(given, int) and "command" in check else 0
 
 
-async def _run(check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes) -> _Run:
+async def _run(check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes) -> _Run:
     if "file" in check:
-        return _Run(_missing(str(check["file"]), directory) or "")
+        missing = [_missing(str(check["file"]), each) for each in places]
+        return _Run((None if None in missing else missing[-1]) or "")
     if "command" in check:
-        return await _executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall)
+        return await _executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), places[0], wall)
     if isinstance(check.get("diff"), Mapping):
         try:
             return _Run(await asyncio.to_thread(_broken, check["diff"], changes))

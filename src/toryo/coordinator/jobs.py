@@ -22,12 +22,14 @@ from toryo.coordinator import (
     queue_merges,
     task_worktrees,
 )
+from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.server_api import Server
+from toryo.coordinator.worktrees import Trouble
 
 QUEUE_MERGE = "queue_merge"
 PULL_REQUEST = "pull_request"
@@ -42,7 +44,8 @@ class Jobs:
         self.worktree_jobs: dict[str, asyncio.Task[None]] = {}
         self._stops: dict[str, asyncio.Event] = {}
         self._lanes: dict[tuple[str, str], asyncio.Lock] = {}
-        """One job of the merge queue at a time for each project and target: they share a directory."""
+        """One job of the merge queue at a time for each project and target, and one order of checks for each worktree:
+        they share a directory."""
 
     @property
     def running(self) -> list[asyncio.Task[None]]:
@@ -114,18 +117,30 @@ class Jobs:
             await self._server.report_worktree_job(job.job_id, done=False, trouble=trouble[:1000], **facts)
 
     async def _run_check(self, order: CheckOrder) -> None:
-        own = self._config.working_directory(order.agent_id, order.project_id)
-        directory = Path(order.worktree or own or order.working_directory)
-        wall, changes = (
-            self._starter.check_walled(order, directory),
-            partial(task_worktrees.changes, order, self._starter.worktrees),
-        )
-        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
-        within = Path(order.worktree_path) if order.worktree and order.worktree_path else None
-        collect = partial(
-            artifacts.collected, place=artifacts.Place(directory, within), mask=mask, room=artifacts.Room()
-        )
-        found = await acceptance_checks.evidence(order.checks, directory, wall, changes, mask, collect)
+        """Of a task with a worktree, what would be merged is checked, in a directory that no agent has written."""
+        lane = self._lanes.setdefault((order.project_id, order.worktree or order.check_id), asyncio.Lock())
+        async with lane:
+            found = await self._checked(order)
         log.info("checked %s: %d of %d failed", order.check_id, sum(each.failed for each in found), len(found))
         result = artifact_uploads.Result(order.check_id, found, self._server, lambda: self._reports.leaving)
         await self._reports.until_told(order.check_id, result.tell)
+
+    async def _checked(self, order: CheckOrder) -> list[Evidence]:
+        own = self._config.working_directory(order.agent_id, order.project_id)
+        try:
+            clean = await asyncio.to_thread(task_worktrees.checked_out, order, self._starter.worktrees)
+        except (Trouble, OSError) as trouble:
+            return acceptance_checks.all_failed(order.checks, f"What would be merged cannot be checked. {trouble}")
+        directory = clean.working_directory if clean is not None else Path(own or order.working_directory)
+        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
+        place = artifacts.Place(directory, clean.top if clean is not None else None)
+        collect = partial(artifacts.collected, place=place, mask=mask, room=artifacts.Room())
+        return await acceptance_checks.evidence(
+            order.checks,
+            directory,
+            self._starter.check_walled(order, directory),
+            partial(task_worktrees.changes, clean),
+            mask,
+            collect,
+            Path(order.worktree) if order.worktree else None,
+        )

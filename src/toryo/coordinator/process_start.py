@@ -108,7 +108,7 @@ class Starter:
         workspace = self._workspaces.path(launch.launch_id)
         directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
         provider = self._provider(launch)
-        return _prepared(self._setting(launch, provider, directory, workspace, None), provider)
+        return _prepared(self._setting(launch, provider, directory, workspace, None, worktree), provider)
 
     def start(
         self,
@@ -126,7 +126,7 @@ class Starter:
         workspace = self._workspaces.make(launch.launch_id)
         try:
             directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
-            setting = self._setting(launch, provider, directory, workspace, resumed)
+            setting = self._setting(launch, provider, directory, workspace, resumed, worktree)
             if command is None:
                 command = _prepared(setting, provider)
             self._workspaces.write(launch.launch_id, command.files)
@@ -155,7 +155,13 @@ class Starter:
         )
 
     def _setting(
-        self, launch: Launch, provider: Provider, directory: Path, workspace: Path, resumed: Resumed | None
+        self,
+        launch: Launch,
+        provider: Provider,
+        directory: Path,
+        workspace: Path,
+        resumed: Resumed | None,
+        worktree: Worktree | None,
     ) -> Setting:
         words = first_words(launch.agent_id, launch.language, str(launch.provider_options.get("prompt") or ""))
         goes_on = provider.keeps_context and provider.resumes
@@ -169,6 +175,8 @@ class Starter:
             prompt=resumed.prompt if resumed else words,
             resume=resumed.session_id if resumed else (earlier or None),
             environ={**environment.allowed(self._inherited, provider.env), **provider.settings},
+            # In the worktree is the work of other agents, too, which nobody has read.
+            plans=partial(task_worktrees.merged_text, worktree) if worktree is not None else None,
         )
 
     def workspace(self, launch_id: str) -> Path:

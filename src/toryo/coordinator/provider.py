@@ -59,6 +59,9 @@ class Setting:
     """The program's own id of the session to resume; None: a new one."""
     environ: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The part of this machine's environment that it gets: for its login and API keys."""
+    plans: Callable[[str], str] | None = field(default=None, hash=False)
+    """The text of a file of the project as people have merged it; None: it is read where the agent works. Raises
+    Mistakes."""
 
     @property
     def options(self) -> Mapping[str, Any]:

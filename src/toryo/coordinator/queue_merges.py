@@ -74,7 +74,8 @@ async def _attempt(
     if combined.commit == combined.base or stop.is_set():  # it may be given only to tell what an earlier attempt merged
         await asyncio.to_thread(_clear_up, found)
         return told("nothing" if not stop.is_set() else "prevented")
-    await asyncio.to_thread(combining.refuse_target, checkout, target, combined)
+    since = min((each.made_at for each in found.places.values() if each.own), default=None)
+    await asyncio.to_thread(combining.refuse_target, checkout, target, combined, since)
     path = combining.place(directory, job.project_id, target)
     try:
         working = await asyncio.to_thread(combining.check_out, checkout, path, combined.commit)
@@ -231,8 +232,9 @@ def _clear_up(found: Found) -> None:
 
 
 def _has_more(worktree: Worktree, work: Work) -> bool:
-    last = tip(opened(worktree.repository).git, worktree.branch)
-    return last not in (None, work.commit) or bool(worktrees.unkept(worktree))
+    if worktrees.unkept(worktree):  # looks for commits in the worktree's own repository, too
+        return True
+    return tip(opened(worktree.repository).git, worktree.branch) not in (None, work.commit)
 
 
 # --- the checks -------------------------------------------------------------------------------------------------------

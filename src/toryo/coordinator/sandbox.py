@@ -26,6 +26,7 @@ from toryo import data_directories, untrusted_files
 from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs
+from toryo.coordinator.worktrees.launch_repositories import repository_of
 from toryo.provider_options import SANDBOX_NETWORK, plain
 
 PROGRAM = "bwrap"
@@ -509,6 +510,7 @@ def _written(place: Place, more: Sequence[Path]) -> list[Path]:
     found = _repository(place.project)
     git = [found.common, *([found.own] if found.own else [])] if found is not None else []
     own = [each for each in (place.worktree, place.workspace) if each is not None]
+    own += [repository_of(place.worktree)] if place.worktree is not None else []
     return [Path(os.path.abspath(each)) for each in (place.project, *own, *git, *place.needs.writes, *more)]  # noqa: PTH100
 
 
@@ -704,6 +706,9 @@ def _show_git(view: View, place: Place, home: Path | None) -> None:
     if found.top != place.project:
         view.read(found.top)
         view.bind(place.project, write=place.writes_project)
+    if place.worktree is not None and repository_of(place.worktree).is_dir():
+        view.read(found.common)
+        return
     view.bind(found.common, write=not place.read_only)
     _fix_repository(view, found.common)
     if found.own is not None:
@@ -711,13 +716,33 @@ def _show_git(view: View, place: Place, home: Path | None) -> None:
 
 
 def _show_worktree(view: View, project: Path, worktree: Path, *, write: bool) -> None:
+    """With the repository of its own, and the objects that this shares. One that an older Toryo has made is a worktree
+    of the project's repository, and commits there."""
     view.bind(worktree, write=write)
-    found = _repository(project)
+    own, found = repository_of(worktree), _repository(project)
+    if own.is_dir():
+        view.fix(worktree / ".git")
+        view.bind(own, write=write)
+        _fix_repository(view, own)
+        for each in _objects(found.common / "objects") if found is not None else ():
+            view.read(each)
+        return
     if found is None:
         return
     for child in _children(found.common / "worktrees"):
         if _leads_to(child, worktree):
             _show_checkout(view, worktree, child, write=write)
+
+
+def _objects(objects: Path) -> list[Path]:
+    """The objects of the project's repository, and those that it shares itself."""
+    found = [objects]
+    for each in found:
+        with contextlib.suppress(OSError):
+            lines = untrusted_files.text(each / "info" / "alternates", errors="replace").splitlines()
+            further = [Path(os.path.normpath(each / line)) for line in lines if line and not line.startswith("#")]
+            found += [path for path in further if path not in found and len(found) < _MOST_LINKS]
+    return found
 
 
 def _show_checkout(view: View, top: Path, own: Path, *, write: bool) -> None:

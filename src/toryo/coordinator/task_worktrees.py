@@ -16,7 +16,8 @@ from typing import Any, Literal
 from toryo.coordinator import worktrees
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.provider import BadConfig, BadWorktree
-from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree
+from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree, clean_checkouts
+from toryo.formats.yaml_documents import Mistake, Mistakes
 
 Isolation = Literal["none", "worktree"]
 LARGEST_ANSWER = 1_500_000
@@ -68,8 +69,9 @@ def made(place: Place, project_id: str, repository: Path, directory: Path) -> Wo
     bases = [worktrees.branch_of(base) for base in place.bases]
     try:
         left = [_keep_what_was_left(repository, directory / project_id, base) for base in place.bases + place.brings]
-        found = worktrees.make(repository, directory / project_id, place.name, bases)
-        notes = worktrees.bring(found, [worktrees.branch_of(each) for each in place.brings]) if place.brings else ()
+        brings = [worktrees.branch_of(each) for each in place.brings]
+        found = worktrees.make(repository, directory / project_id, place.name, bases, brings)
+        notes = worktrees.bring(found, brings) if brings else ()
     except Trouble as trouble:
         raise BadWorktree(f"No worktree could be created for the task (isolation: worktree). {trouble}") from trouble
     return replace(found, notes=(*found.notes, *filter(None, left), *notes))
@@ -85,6 +87,14 @@ def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
         return worktrees.keep(found, f"Work on {name}", "toryo").trouble if worktrees.unkept(found) else ""
     except Trouble as trouble:
         return str(trouble)
+
+
+def merged_text(worktree: Worktree, name: str) -> str:
+    """A file of the project on the branch that the work will be merged into. Raises Mistakes."""
+    try:
+        return worktrees.merged_text(worktree, name)
+    except Trouble as trouble:
+        raise Mistakes(name, [Mistake(str(trouble))]) from trouble
 
 
 def told(worktree: Worktree) -> dict[str, Any]:
@@ -271,21 +281,30 @@ def worktree_of(job: WorktreeJob, task_id: str, path: str, directory: Path) -> W
     return None
 
 
-def changes(order: CheckOrder, directory: Path) -> worktrees.Diff:
-    """The changes in the worktree whose work is checked. Raises Trouble if it has none, or if it is gone."""
+def checked_out(order: CheckOrder, directory: Path) -> clean_checkouts.Clean | None:
+    """The commit that would be merged of the work that is checked, in a directory of its own; None if the task works in
+    the project's directory. Raises Trouble."""
     if not order.worktree:
-        raise Trouble("The task has no worktree of its own. Set isolation of the project to worktree.")
-    place = WorktreeJob(
+        return None
+    job = WorktreeJob(
         order.check_id,
         task_id=order.worktree_task_id,
         project_id=order.project_id,
         path=order.worktree_path,
         working_directory=order.working_directory,
     )
-    worktree = worktree_of(place, place.task_id, place.path, directory)
+    worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
-        raise Trouble(gone(place.task_id))
-    return worktrees.diff(worktree, 0, LARGEST_SEARCHED)
+        raise Trouble(gone(job.task_id))
+    limited = any("diff" in check for check in order.checks)
+    return clean_checkouts.check_out(worktree, LARGEST_SEARCHED if limited else None)
+
+
+def changes(clean: clean_checkouts.Clean | None) -> worktrees.Diff:
+    """What is limited. Raises Trouble if there is no worktree."""
+    if clean is None or clean.changes is None:
+        raise Trouble("The task has no worktree of its own. Set isolation of the project to worktree.")
+    return clean.changes
 
 
 def _place(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Path:

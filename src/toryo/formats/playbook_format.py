@@ -180,7 +180,7 @@ def is_path(value: Any) -> bool:
     return isinstance(value, str) and "\n" not in value.strip() and not value.lstrip().startswith(("tasks:", "{"))
 
 
-def given(value: Any, project_directory: Path) -> dict[str, Any]:
+def given(value: Any, project_directory: Path | yaml_documents.FileText) -> dict[str, Any]:
     """The checked playbook of `provider_options.playbook`: text, a mapping, or a file's path in the project.
 
     Raises Mistakes.

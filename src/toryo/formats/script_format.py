@@ -216,7 +216,7 @@ def is_path(value: Any) -> bool:
     return isinstance(value, str) and "\n" not in value.strip() and not re.match(r"\{|\w+:\s", value.strip())
 
 
-def given(value: Any, project_directory: Path) -> dict[str, Any]:
+def given(value: Any, project_directory: Path | yaml_documents.FileText) -> dict[str, Any]:
     """The checked script of `provider_options.script`: a mapping, YAML, or a file's path in the project.
 
     Raises Mistakes.

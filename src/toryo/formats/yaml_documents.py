@@ -128,11 +128,15 @@ def read(text: str, source: str, above: int | None = 0) -> Document:
     return document
 
 
+FileText = Callable[[str], str]
+"""The text of a file of the project, by its path. Raises Mistakes."""
+
+
 def of_option(
     value: Any,
     option: str,
     is_path: Callable[[Any], bool],
-    directory: pathlib.Path,
+    directory: pathlib.Path | FileText,
     within: Document | None = None,
     at: Path = (),
 ) -> Document:
@@ -149,7 +153,8 @@ def of_option(
         )
         raise Mistakes(source, [Mistake(words, None if within is None else within.line(at))])
     if is_path(value):
-        return read(text_of(value.strip(), directory), value.strip())
+        text = text_of(value.strip(), directory) if isinstance(directory, pathlib.Path) else directory(value.strip())
+        return read(text, value.strip())
     return read(value, source, 0 if within is None else within.blocks.get(at))
 
 

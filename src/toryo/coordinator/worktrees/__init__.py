@@ -1,7 +1,9 @@
 """One git worktree per task: creates it, commits, shows, merges or discards its work. Knows nothing of tasks or
 servers.
 
-`creating` creates worktrees and `paths` finds them. `commits_and_diffs` commits an agent's work and shows it.
+`creating` creates worktrees and `paths` finds them. `launch_repositories` has the repository that each has of its own,
+`views` how the Coordinator sees what its agent has left there. `commits_and_diffs` commits an agent's work and shows
+it, `clean_checkouts` checks it out to be checked, `moved_bases` finds what nobody has merged.
 `remotes` pushes a branch for a pull request. `merging_subtasks` merges the work of subtasks into a worktree,
 `merging` a task's work into a branch when a person orders it. `removing` removes and discards. `disk` finds used
 space and unknown directories. `repository` limits what git sees of a person's repository; `git` runs the program.
@@ -29,6 +31,7 @@ from toryo.coordinator.worktrees.paths import (
     Worktree,
     branch_of,
     find,
+    merged_text,
     noted_repository,
     opened_at,
     possible,
@@ -61,6 +64,7 @@ __all__ = [
     "merge",
     "merged_before",
     "merged_diff",
+    "merged_text",
     "noted_repository",
     "opened_at",
     "person",

@@ -19,9 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees import commits_and_diffs, moved_bases
 from toryo.coordinator.worktrees.creating import alone, check_out_detached
 from toryo.coordinator.worktrees.git import Git, Trouble
+from toryo.coordinator.worktrees.launch_repositories import let_go
 from toryo.coordinator.worktrees.merging import TORYO, Person, moved, refuse_loss
 from toryo.coordinator.worktrees.paths import (
     clear,
@@ -236,7 +237,7 @@ def sweep(directory: Path) -> None:
     """Removes what a Coordinator that was killed has left behind."""
     with contextlib.suppress(FileNotFoundError):
         for path in sorted((directory / PLACES).iterdir()):
-            repository = noted_repository(path) if path.is_dir() else None
+            repository = noted_repository(path) if path.is_dir() and not path.name.startswith(".") else None
             if repository is None or not repository.is_dir():
                 continue
             with contextlib.suppress(Trouble, OSError):
@@ -253,7 +254,8 @@ def _drop(checkout: Checkout, path: Path) -> None:
         except OSError:  # a process that a check has left behind still writes there
             time.sleep(0.1 * (attempt + 1))
     shutil.rmtree(path, ignore_errors=True)
-    if entry_at(checkout, path) is not None:
+    let_go(checkout, path)
+    if entry_at(checkout, path) is not None:  # an older Toryo made it
         checkout.git("worktree", "remove", "--force", "--force", str(path))
     unnote(path)
 
@@ -261,8 +263,11 @@ def _drop(checkout: Checkout, path: Path) -> None:
 # --- the target -------------------------------------------------------------------------------------------------------
 
 
-def refuse_target(checkout: Checkout, target: str, combined: Combined) -> None:
-    """Raises Trouble if the target could not be moved to the result now, so that nothing is checked for nothing."""
+def refuse_target(checkout: Checkout, target: str, combined: Combined, since: float | None) -> None:
+    """Raises Trouble if the target could not be moved to the result now, so that nothing is checked for nothing.
+    `since`: when the oldest of the work began."""
+    if since is not None:
+        moved_bases.refuse(checkout, target, since)
     refuse_loss(checkout, target, combined.base, combined.commit)
 
 

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from toryo.check_names import some
+from toryo.coordinator.worktrees import moved_bases
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
 from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
 from toryo.coordinator.worktrees.repository import content, opened
+from toryo.coordinator.worktrees.views import View, advance, fits, is_placed, view
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
 COMPARED = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short")
 INDEX = "--cached"
 GITLINK = "160000"
-LARGEST_FILE = 4 * 1024**3
-"""Bytes: a larger one is nothing for a repository, and takes minutes to be read."""
 TASK = "Toryo-Task"
 """The line in a merge's message that identifies it later, also without the branch and the directory."""
 PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
@@ -98,46 +97,57 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     In the middle of a merge or rebase nothing is touched: `trouble` says so. An agent that left its branch is brought
     back with its commits, unless its branch has others that these do not have.
     """
-    git = inside(worktree)
-    if git is None:
+    there = inside(worktree)
+    if there is None:
         words = f"The directory {worktree.path} is gone. Only the commits on its branch are kept."
-        return _kept(opened(worktree.repository).git, worktree, trouble=words)
-    _refuse_unborn(git, worktree)
-    hindrance = unfinished(git)
-    if hindrance:
-        return _kept(git, worktree, trouble=hindrance)
-    _stage(git)
-    committed = not git.holds("diff", "--cached", "--quiet", "--no-ext-diff")
-    if committed:
-        _commit(signed(git, author_name), message, author_name)
-    trouble = _bring_back(git, worktree)
-    return _kept(git, worktree, committed=committed, trouble=trouble, left_out=_uncommitted(git).others)
+        return _kept(opened(worktree.repository).git, worktree, None, trouble=words)
+    _refuse_unborn(there, worktree)
+    with view(worktree, there, keeps=True) as found:
+        hindrance = unfinished(there)
+        if hindrance:
+            return _kept(found.git, worktree, found.head, trouble=hindrance)
+        head = snapshot(found, message, author_name)
+        committed, done = head != found.head, found.at(head)
+        _hold(done)
+        trouble = _bring_back(done, moved=committed)
+        done.save()
+        left_out = (*_uncommitted(done.git).others, *_own_refs(done))
+        if worktree.own and worktree.base_branch is not None and not trouble:
+            trouble = moved_bases.moved_by_nobody(done.home, worktree.base_branch, worktree.made_at)
+        head = done.git("rev-parse", "HEAD")
+        return _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
 
 
 def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
     """The changes that a merge would make: from the base of the work to the present files. The agent's index does not
     change. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole."""
-    git = inside(worktree)
-    if git is None:
+    there = inside(worktree)
+    if there is None:
         git = opened(worktree.repository).git
-        return _diff(git, worktree, f"refs/heads/{worktree.branch}", context, limit)
-    _refuse_unborn(git, worktree)
-    with tempfile.TemporaryDirectory(prefix="toryo-index-") as place:
-        aside = _index_of_its_own(git, Path(place) / "index")
-        _stage(aside)
-        return _diff(aside, worktree, INDEX, context, limit)
+        return _diff(git, worktree, None, f"refs/heads/{worktree.branch}", context, limit)
+    _refuse_unborn(there, worktree)
+    with view(worktree, there) as found:
+        _stage(found.git)
+        return staged(found, context, limit)
+
+
+def staged(found: View, context: int, limit: int) -> Diff:
+    """The changes that a merge would make, after `snapshot`."""
+    return _diff(found.git, found.worktree, found.head, INDEX, context, limit)
 
 
 def touched(worktree: Worktree, most: int) -> tuple[str, ...]:
     """The paths whose contents differ from the base of the work, committed or not: the first `most` in order. Two
     commands that read what git has noted of the files; nothing is staged or written."""
-    git = inside(worktree)
-    if git is None:
+    there = inside(worktree)
+    if there is None:
         return ()
-    _refuse_unborn(git, worktree)
+    _refuse_unborn(there, worktree)
     options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-    loose = [line[3:].removesuffix("/") for line in git.must("status", *options, seconds=LONG).names]
-    done = git.must("diff", "--name-only", "--no-renames", "-z", *COMPARED, _base(git, worktree), "HEAD", "--").names
+    with view(worktree, there) as found:
+        git, base = found.git, _base(found.git, worktree, found.head)
+        loose = [line[3:].removesuffix("/") for line in git.must("status", *options, seconds=LONG).names]
+        done = git.must("diff", "--name-only", "--no-renames", "-z", *COMPARED, base, found.head, "--").names
     return tuple(sorted({shown(name) for name in (*loose, *done)})[:most])
 
 
@@ -166,18 +176,39 @@ def between(git: Git, before: str, after: str, context: int, limit: int) -> Diff
 
 def unkept(worktree: Worktree) -> str:
     """The changes in the worktree that are not on its branch, and the next step; empty if there are none."""
-    git = inside(worktree)
-    if git is None:
+    there = inside(worktree)
+    if there is None:
         return ""
-    changed = _uncommitted(git).own
-    words = f"{worktree.path} has uncommitted changes ({some(changed)}). Commit them first." if changed else ""
-    return unfinished(git) or words or _astray(git, worktree)
+    with view(worktree, there) as found:
+        changed = _uncommitted(found.git).own
+        words = f"{worktree.path} has uncommitted changes ({some(changed)}). Commit them first." if changed else ""
+        return unfinished(there) or words or _astray(found)
 
 
 def others(worktree: Worktree) -> tuple[str, ...]:
     """What cannot be kept, as in `Kept.left_out`."""
-    git = inside(worktree)
-    return () if git is None else _uncommitted(git).others
+    there = inside(worktree)
+    if there is None:
+        return ()
+    with view(worktree, there) as found:
+        return (*_uncommitted(found.git).others, *_own_refs(found))
+
+
+def bring(worktree: Worktree, there: Git, commit: str) -> None:
+    """Moves a worktree without changes, and its branch, forward to a commit. Raises Trouble if a file is in the way."""
+    with view(worktree, there, keeps=True) as found:
+        _forward(found, commit)
+
+
+def catch_up(worktree: Worktree) -> None:
+    """Brings a worktree without changes to what people have committed to its branch."""
+    there = inside(worktree)
+    last = tip(opened(worktree.repository).git, worktree.branch)
+    if there is None or last is None or there.ask("rev-parse", "HEAD").text == last:
+        return
+    with view(worktree, there, keeps=True) as found:
+        if contains(found.git, last, found.head) and not unfinished(there) and not _uncommitted(found.git).own:
+            _forward(found, last)
 
 
 def unfinished(git: Git) -> str:
@@ -192,7 +223,7 @@ def unfinished(git: Git) -> str:
 
 def _refuse_unborn(git: Git, worktree: Worktree) -> None:
     """Raises Trouble if somebody has deleted the branch that is checked out: a commit would begin another history."""
-    if git.holds("rev-parse", "--verify", "--quiet", "HEAD"):
+    if worktree.own or git.holds("rev-parse", "--verify", "--quiet", "HEAD"):
         return
     log = Path(git("rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"))
     lines = content(log).decode(errors="replace").splitlines() if log.is_file() else []
@@ -204,20 +235,15 @@ def _refuse_unborn(git: Git, worktree: Worktree) -> None:
     )
 
 
-def head_of(git: Git, worktree: Worktree) -> str:
-    """The last commit in the worktree; if its directory is gone, that of its branch."""
-    return git("rev-parse", "HEAD" if git.directory == worktree.path else f"refs/heads/{worktree.branch}")
-
-
 def _stage(git: Git) -> None:
     """Everything but what is left out. Of a submodule the commit that is checked out there."""
     links = _submodules(git)
     # New or changed, but cannot be committed: other repositories, large files, pipes and devices.
     options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
     names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
-    unfit = [name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)]
+    unfit = [name.removesuffix("/") for name in names if name.endswith("/") or not fits(git.directory / name)]
     paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in (*unfit, *links))])
-    git("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
+    git("add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
     if links:
         git.ask("update-index", "--remove", "-z", "--stdin", given="\0".join(links))
 
@@ -227,49 +253,98 @@ def _submodules(git: Git) -> list[str]:
     return list(dict.fromkeys(name for mode, _, name in staged if mode == GITLINK))
 
 
-def _fits(file: Path) -> bool:
-    try:
-        found = file.lstat()
-    except OSError:  # removed, or a directory above it is now a file: an ordinary change
-        return True
-    kind = stat.S_IFMT(found.st_mode)
-    return kind in (stat.S_IFLNK, stat.S_IFDIR) or (kind == stat.S_IFREG and found.st_size <= LARGEST_FILE)
+def snapshot(found: View, message: str, author_name: str) -> str:
+    """The commit that has all changes; the agent's own if there are no more."""
+    _stage(found.git)
+    tree = found.git("write-tree")
+    if tree == found.git("rev-parse", f"{found.head}^{{tree}}"):
+        return found.head
+    last = found.last
+    if (
+        last is not None
+        and contains(found.git, last, found.head)
+        and found.git("rev-parse", f"{last}^{{tree}}") == tree
+    ):
+        return last  # a Coordinator that was killed has committed it
+    lines = (line.rstrip() for line in message.replace("\0", "").strip().splitlines())
+    words = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) or f"Work of {author_name}"
+    return signed(found.git, author_name)("commit-tree", tree, "-p", found.head, given=f"{words}\n")
 
 
-def _commit(git: Git, message: str, author_name: str) -> None:
-    words = message.replace("\0", "").strip() or f"Work of {author_name}"
-    git("commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-", given=f"{words}\n", seconds=LONG)
+def _hold(found: View) -> None:
+    """A commit that only a worktree's repository names stays in the person's, where its files are."""
+    if found.worktree.own:
+        orders = hold(found.worktree.path, {"head": found.head})
+        found.home.git("update-ref", "--stdin", given="\n".join([*orders, ""]))
 
 
-def _bring_back(git: Git, worktree: Worktree) -> str:
+def _bring_back(found: View, *, moved: bool) -> str:
     """Moves the branch to the agent's HEAD; or, without new commits, HEAD to the branch. Returns what it cannot do."""
-    if current_branch(git) == worktree.branch:
+    worktree, there = found.worktree, found.there
+    last, own = found.last, tip(there, worktree.branch)
+    if worktree.own and own is not None and own != found.head:
+        fetch(found.home, worktree.path, own, last)
+    if own is not None and last is not None and is_placed(found.home, worktree, last):
+        last = None  # nobody but its agent has worked on the branch
+    tips = [each for each in (last, own) if each is not None]
+    if all(contains(found.git, found.head, each) for each in tips):
+        advance(found.home, worktree, found.head)
+        if moved or current_branch(there) != worktree.branch:
+            found.follow(found.head)
         return ""
-    head, last = git("rev-parse", "HEAD"), tip(git, worktree.branch)
-    if last is None or contains(git, head, last):
-        git("update-ref", "-m", "toryo: kept", f"refs/heads/{worktree.branch}", head, last or "")
-        git("symbolic-ref", "HEAD", f"refs/heads/{worktree.branch}")
-    elif contains(git, last, head):
-        git.ask("checkout", "--quiet", worktree.branch, "--", seconds=LONG)
-    return _astray(git, worktree)
+    ahead = [each for each in tips if all(contains(found.git, each, other) for other in (found.head, *tips))]
+    if ahead and not moved:
+        try:
+            _forward(found, ahead[0])
+        except Trouble as trouble:
+            return str(trouble)
+        return ""
+    if moved:
+        there("update-ref", "-m", "toryo: kept", "HEAD", found.head)
+        found.follow_index()
+    return _astray(found)
 
 
-def _astray(git: Git, worktree: Worktree) -> str:
+def _forward(found: View, commit: str) -> None:
+    found.git("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", commit, seconds=LONG)
+    found.at(commit)
+    advance(found.home, found.worktree, commit)
+    found.follow(commit)
+    found.save()
+
+
+def _astray(found: View) -> str:
     """Commits that are in the worktree and not on its branch."""
-    last = tip(git, worktree.branch)
-    if current_branch(git) == worktree.branch or (last and contains(git, last, git("rev-parse", "HEAD"))):
+    worktree, last = found.worktree, found.last
+    if last is not None and contains(found.git, last, found.head):
         return ""
-    where = current_branch(git) or "no branch"
+    where = current_branch(found.there) or "no branch"
+    if where == worktree.branch and last is not None:
+        return (
+            f"{worktree.branch} has other commits in {worktree.repository} than in {worktree.path}. Merge them there: "
+            f"git merge {last[:10]}."
+        )
     return (
         f"{worktree.path} is on {where}, with commits that are not in {worktree.branch}. Switch to "
-        f"{worktree.branch} there and merge {git('rev-parse', '--short', 'HEAD')} into it."
+        f"{worktree.branch} there and merge {found.git('rev-parse', '--short', found.head)} into it."
     )
 
 
+def _own_refs(found: View) -> tuple[str, ...]:
+    return unknown_refs(found.home, found.there) if found.worktree.own else ()
+
+
 def _kept(
-    git: Git, worktree: Worktree, *, committed: bool = False, trouble: str = "", left_out: tuple[str, ...] = ()
+    git: Git,
+    worktree: Worktree,
+    head: str | None,
+    *,
+    committed: bool = False,
+    trouble: str = "",
+    left_out: tuple[str, ...] = (),
 ) -> Kept:
-    base, head = _base(git, worktree), head_of(git, worktree)
+    head = head or git("rev-parse", f"refs/heads/{worktree.branch}")
+    base = _base(git, worktree, head)
     figures = git("diff", "--shortstat", *DIFF, base, head, "--")
     files, insertions, deletions = (_figure(figures, each) for each in ("file", "insertion", "deletion"))
     return Kept(
@@ -290,32 +365,24 @@ def _figure(words: str, what: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _base(git: Git, worktree: Worktree) -> str:
+def _base(git: Git, worktree: Worktree, head: str) -> str:
     """The commit where the work left its base branch: its start, or the last merge of one into the other.
     So commits from the base branch, and those that it already has, are not shown as the worktree's own."""
     if worktree.base_branch is None or tip(git, worktree.base_branch) is None:
         return worktree.base_commit
-    met = git.ask("merge-base", f"refs/heads/{worktree.base_branch}", head_of(git, worktree))
+    met = git.ask("merge-base", f"refs/heads/{worktree.base_branch}", head)
     return met.text if met.code == 0 and contains(git, met.text, worktree.base_commit) else worktree.base_commit
 
 
-def _index_of_its_own(git: Git, place: Path) -> Git:
-    """A copy of the index: what git knows of unchanged files makes staging fast. With its time, by which git tells
-    files that changed so soon after it that they look the same."""
-    index = Path(git("rev-parse", "--path-format=absolute", "--git-path", "index"))
-    if index.exists():
-        shutil.copy2(index, place)
-    return git.having(GIT_INDEX_FILE=str(place))
-
-
-def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Diff:
+def _diff(git: Git, worktree: Worktree, head: str | None, to: str, context: int, limit: int) -> Diff:
     """With the attributes of the base: otherwise, an agent that writes `* -diff` into .gitattributes hides its lines
     from reviewers, and from the limits on its changes.
 
     Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index,
     and compares them in reverse.
     """
-    base, after = _base(git, worktree), git("write-tree") if to == INDEX else to
+    head = head or git("rev-parse", to)
+    base, after = _base(git, worktree, head), git("write-tree") if to == INDEX else to
     with tempfile.TemporaryDirectory(prefix="toryo-base-") as place:
         empty = Path(place) / "empty"
         empty.mkdir()
@@ -323,7 +390,7 @@ def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Di
         aside = Git(empty, variables, git.needs)
         aside("read-tree", base)
         range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
-        return _between(aside, range_, context, limit, head=head_of(git, worktree), base=base)
+        return _between(aside, range_, context, limit, head=head, base=base)
 
 
 def _between(git: Git, range_: list[str], context: int, limit: int, *, head: str, base: str) -> Diff:
@@ -376,7 +443,7 @@ def _uncommitted(git: Git) -> Loose:
     """What `git status` tells, without renames, so that each line has one name; and what cannot be kept from here."""
     options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
     found = [_name(line) for line in git.must("status", *options, seconds=LONG).names]
-    own = [each for each in found if not each.endswith("/") and _fits(git.directory / each)]
+    own = [each for each in found if not each.endswith("/") and fits(git.directory / each)]
     others = sorted(set(found) - set(own))
     changed = [submodule for submodule in _submodules(git) if _changed_inside(git.directory / submodule)]
     return Loose(tuple(map(shown, own)), tuple(map(shown, (*others, *changed))))

@@ -1,8 +1,9 @@
 """Creates a task's worktree: from which commit, on which branch, and how to continue an earlier call.
 
 The branch is what counts: if the directory is missing, it is created again from the branch. A call continues where an
-earlier one stopped. So the note of the base comes first, then the branch, then the directory, which is locked as
-incomplete until every file is there. `paths` finds a worktree again, `removing` removes it.
+earlier one stopped. So the note of the base comes first, then the branch, then the directory with its repository
+(`launch_repositories`), and the note says so when every file is there. `paths` finds a worktree again, `removing`
+removes it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from toryo.coordinator.worktrees import commits_and_diffs, moved_bases
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.launch_repositories import create, fetch, git_of, hold, repository_of
 from toryo.coordinator.worktrees.paths import (
     PREFIX,
     Worktree,
@@ -26,29 +29,34 @@ from toryo.coordinator.worktrees.paths import (
     entry_at,
     forget,
     inside,
+    is_own,
     joined,
     note,
+    noted,
     safe,
     tip,
     unnote,
 )
-from toryo.coordinator.worktrees.repository import Checkout, connect, opened
+from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.views import advance, tell_base
 
 HALF_MADE = "initializing"
-"""Why git locks a worktree that it is still making."""
+"""Why git locked a worktree of an older Toryo that it was still making."""
 
 
-def make(repository: Path, directory: Path, name: str, bases: Sequence[str] = ()) -> Worktree:
+def make(
+    repository: Path, directory: Path, name: str, bases: Sequence[str] = (), brings: Sequence[str] = ()
+) -> Worktree:
     """The worktree `directory/<safe name>` on branch `toryo/<safe name>`, as it is if there is one.
 
     A new one starts from the repository's HEAD, or from those of the branches `bases` whose work HEAD has not got,
-    merged into one another (and into HEAD, if that has the work of another one of them). Raises Trouble, and leaves
-    nothing behind.
+    merged into one another (and into HEAD, if that has the work of another one of them). It knows these and `brings`
+    by name. Raises Trouble, and leaves nothing behind.
     """
     checkout = opened(repository)
     directory = directory.resolve()
     with alone(directory):
-        return _settled(checkout, directory / safe(name), branch_of(name), bases)
+        return _settled(checkout, directory / safe(name), branch_of(name), bases, [*bases, *brings])
 
 
 @contextlib.contextmanager
@@ -65,55 +73,71 @@ def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> Worktree:
+def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str], brings: Sequence[str]) -> Worktree:
     found = entry_at(checkout, path)
     if found is not None and (not path.is_dir() or found.locked == HALF_MADE):
         forget(checkout, path)
         found = None
-    if found is not None:
-        return _taken(checkout, path, branch)
+    if found is not None or (is_own(path) and path.is_dir()):
+        return _taken(checkout, path, branch, brings=brings)
+    if is_own(path):
+        _save_commits(checkout, path, branch)
+    elif noted(path) and repository_of(path).is_dir():  # its maker was killed before every file was there
+        forget(checkout, path)
     _refuse_occupied(checkout, path, branch)
-    _refuse_filters(checkout)
+    refuse_filters(checkout)
     fresh = tip(checkout.git, branch) is None
     notes = _branch_off(checkout, path, branch, bases) if fresh else ()
     try:
-        _check_out(checkout, path, branch)
+        _check_out(checkout, path, branch, brings)
     except BaseException:
         _undo(checkout, path, branch if fresh else None)
         raise
     return _taken(checkout, path, branch, notes)
 
 
-def _check_out(checkout: Checkout, path: Path, branch: str) -> None:
-    """Locked until every file is there. Its `.git` is written here: git would name the directory that it works with."""
-    (checkout.common / "worktrees").mkdir(exist_ok=True)
-    empty = ("--no-checkout", "--lock", "--reason", HALF_MADE)
-    checkout.git("worktree", "add", "--quiet", *empty, str(path), branch)
-    directory, git = checkout.directory_of(path), checkout.at(path)
-    assert directory is not None and git is not None
-    connect(path, directory)
-    git("reset", "--hard", "--quiet", seconds=LONG)
-    git("worktree", "unlock", str(path))
+def _check_out(checkout: Checkout, path: Path, branch: str, brings: Sequence[str]) -> None:
+    """Noted as its own when every file is there. What it starts from is kept for it first."""
+    start = tip(checkout.git, branch)
+    assert start is not None
+    before = described(checkout, path, branch)
+    note(checkout, path, before.base_branch, before.base_commit)
+    base = {"base": tip(checkout.git, before.base_branch) or start} if before.base_branch else {}
+    orders = hold(path, {"start": start, "branch": start, **base})
+    checkout.git("update-ref", "--stdin", given="\n".join([*orders, ""]))
+    create(checkout, path, start, branch, [*([before.base_branch] if before.base_branch else []), *brings])
+    note(checkout, path, before.base_branch, before.base_commit, own=True)
 
 
 def check_out_detached(checkout: Checkout, path: Path, commit: str) -> None:
-    """A commit, on no branch, in an empty place. It stays locked: nobody else removes it."""
-    _refuse_filters(checkout)
-    (checkout.common / "worktrees").mkdir(exist_ok=True)
-    empty = ("--no-checkout", "--detach", "--lock", "--reason", HALF_MADE)
-    checkout.git("worktree", "add", "--quiet", *empty, str(path), commit)
-    directory, git = checkout.directory_of(path), checkout.at(path)
-    assert directory is not None and git is not None
-    connect(path, directory)
-    git("reset", "--hard", "--quiet", seconds=LONG)
+    """A commit, on no branch, in an empty place."""
+    refuse_filters(checkout)
+    orders = hold(path, {"start": commit})
+    checkout.git("update-ref", "--stdin", given="\n".join([*orders, ""]))
+    create(checkout, path, commit, None)
 
 
-def _taken(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
+def _taken(
+    checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = (), brings: Sequence[str] | None = None
+) -> Worktree:
+    """`brings`: the worktree was there already, and is told what these branches are now."""
     worktree = described(checkout, path, branch, notes)
-    inside(worktree)
-    note(checkout, path, worktree.base_branch, worktree.base_commit)
+    there = inside(worktree)
+    note(checkout, path, worktree.base_branch, worktree.base_commit, own=worktree.own)
     worktree.working_directory.mkdir(parents=True, exist_ok=True)
+    if worktree.own and brings is not None and there is not None:
+        tell_base(checkout, worktree, there, brings)
+        commits_and_diffs.catch_up(worktree)
     return worktree
+
+
+def _save_commits(checkout: Checkout, path: Path, branch: str) -> None:
+    """The directory is gone, its repository is not."""
+    there, last = git_of(checkout, path), tip(checkout.git, branch)
+    commit = tip(there, branch)
+    if commit is not None and commit != last:
+        fetch(checkout, path, commit, last)
+        advance(checkout, described(checkout, path, branch), commit)
 
 
 def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
@@ -178,11 +202,13 @@ def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
         )
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise Trouble(f"{path} exists and is not a worktree of {checkout.top}. Move it away, then try again.")
+    if not noted(path):  # a branch that a person has made is gone on with; an agent's would be the work of another
+        moved_bases.refuse(checkout, branch, 0)
     if tip(checkout.git, PREFIX.rstrip("/")) is not None:
         raise Trouble("A branch named toryo conflicts with branches named toryo/…. Rename it (git branch -m).")
 
 
-def _refuse_filters(checkout: Checkout) -> None:
+def refuse_filters(checkout: Checkout) -> None:
     """Without its filter a file would be another one: in the worktree, and in what is committed there."""
     missing = checkout.filters()
     if missing:

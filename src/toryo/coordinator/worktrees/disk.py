@@ -43,7 +43,8 @@ def leftovers(directory: Path, known_names: Collection[str]) -> tuple[Leftover, 
     """The directories here of which none of these names is the worktree's."""
     known = {safe(name) for name in known_names}
     try:
-        places = sorted(path for path in directory.iterdir() if path.is_dir() and not path.is_symlink())
+        found = (path for path in directory.iterdir() if not path.name.startswith("."))  # what belongs to worktrees
+        places = sorted(path for path in found if path.is_dir() and not path.is_symlink())
     except FileNotFoundError:
         return ()
     return tuple(Leftover(place, size(place), _opened(place)) for place in places if place.name not in known)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.check_names import some
-from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees import commits_and_diffs, moved_bases
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.paths import (
@@ -97,6 +97,8 @@ def merge(
     for each in (target, worktree.branch):
         if tip(checkout.git, each) is None:
             raise Trouble(f"There is no branch {each} in {worktree.repository}. Create it, or choose another.")
+    if worktree.own:
+        moved_bases.refuse(checkout, target, worktree.made_at)
     words = commits_and_diffs.unkept(worktree)
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")

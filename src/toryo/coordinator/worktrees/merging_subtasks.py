@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from toryo.check_names import some
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
-from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.paths import Worktree, contains, inside, joined, tip
+from toryo.coordinator.worktrees.repository import opened
 
 
 def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
@@ -19,24 +20,24 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
 
     Does nothing, and reports it, if there are uncommitted changes: they are never moved.
     """
-    git = inside(worktree)
-    if git is None:
+    there = inside(worktree)
+    if there is None:
         return (f"The directory {worktree.path} is gone.",)
     with alone(worktree.path.parent):
+        git = opened(worktree.repository).git
+        head = there("rev-parse", "HEAD")
         new = [
-            (branch, commit)
-            for branch in branches
-            if (commit := tip(git, branch)) and not contains(git, "HEAD", commit)
+            (branch, commit) for branch in branches if (commit := tip(git, branch)) and not contains(git, head, commit)
         ]
         hindrance = commits_and_diffs.unkept(worktree) if new else ""
         if hindrance:
             return (f"The work of {', '.join(name for name, _ in new)} is not in {worktree.path}. {hindrance}",)
-        return tuple(filter(None, (_one(git, worktree, name, commit) for name, commit in new)))
+        return tuple(filter(None, (_one(git, there, worktree, name, commit) for name, commit in new)))
 
 
-def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
+def _one(git: Git, there: Git, worktree: Worktree, name: str, commit: str) -> str:
     """Empty if the merge succeeded."""
-    head = git("rev-parse", "HEAD")
+    head = there("rev-parse", "HEAD")
     tree = joined(git, head, commit)
     if isinstance(tree, tuple):
         return (
@@ -45,7 +46,7 @@ def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
         )
     merged = git("commit-tree", tree, "-p", head, "-p", commit, given=f"Bring {name} into {worktree.branch}\n")
     try:
-        git("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", merged, seconds=LONG)
+        commits_and_diffs.bring(worktree, there, merged)
     except Trouble as trouble:
         return f"{name} was not merged into {worktree.path}: {trouble}"
     return ""

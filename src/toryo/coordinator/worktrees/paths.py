@@ -1,8 +1,10 @@
 """Where worktrees are: their names, branches and base commits.
 
 A file beside the worktree, which its agent cannot write (`.NAME.json`), records the project's directory, the base
-branch and the base commit. It is removed with the branch. (An older Toryo noted the last two in the repository's
-configuration, `branch.<branch>.toryo-base` and `.toryo-base-commit`, where they are still found.)
+branch and the base commit, and that the worktree has a repository of its own (`launch_repositories`). It is removed
+with the branch. A worktree of an older Toryo is one of the person's repository (`git worktree add`), and stays one
+until it is removed. (An even older one noted the base in the repository's configuration, `branch.<branch>.toryo-base`
+and `.toryo-base-commit`, where it is still found.)
 """
 
 from __future__ import annotations
@@ -13,16 +15,19 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.repository import Checkout, connect, content, opened, pointed
+from toryo.coordinator.worktrees.launch_repositories import git_of, let_go, repository_of
+from toryo.coordinator.worktrees.repository import LARGEST, Checkout, connect, content, opened, pointed
 
 PREFIX = "toryo/"
 LONGEST_NAME = 80
+CHECKS = ".checks"
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,10 @@ class Worktree:
     """The checkout it was made from: its topmost directory."""
     subdirectory: str = ""
     """Where in the repository the project's directory is."""
+    own: bool = False
+    """Whether it has a repository of its own."""
+    made_at: float = field(default=0.0, compare=False)
+    """When, in seconds since the epoch; 0 where nothing is noted."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What may surprise: known when it is made, not kept."""
 
@@ -63,7 +72,7 @@ def find(repository: Path, directory: Path, name: str) -> Worktree | None:
     """The worktree of that name, also if only its branch is left; None if there is neither. Changes nothing."""
     checkout = opened(repository)
     path, branch = directory.resolve() / safe(name), branch_of(name)
-    if entry_at(checkout, path) is None and tip(checkout.git, branch) is None:
+    if not is_own(path) and entry_at(checkout, path) is None and tip(checkout.git, branch) is None:
         return None
     return described(checkout, path, branch)
 
@@ -89,26 +98,54 @@ def opened_at(path: Path, project: Path | None = None) -> Worktree | None:
     repository = noted_repository(path) or project
     if repository is None or not repository.is_dir():
         return None
-    checkout, branch = opened(repository), PREFIX + path.name
-    if entry_at(checkout, path.resolve()) is None or tip(checkout.git, branch) is None:
-        return None
-    return described(checkout, path.resolve(), branch)
+    checkout, branch, path = opened(repository), PREFIX + path.name, path.resolve()
+    known = is_own(path) or entry_at(checkout, path) is not None
+    return described(checkout, path, branch) if known and tip(checkout.git, branch) is not None else None
+
+
+def is_own(path: Path) -> bool:
+    """Whether the worktree at this path has a repository of its own, with every file checked out."""
+    return noted(path).get("own") is True and repository_of(path).is_dir()
 
 
 def inside(worktree: Worktree) -> Git | None:
-    """Git in the worktree; None if its directory is missing. Never in another repository, neither one above it nor one
-    that an agent put there (Trouble). A lost connection (`.git` deleted, repository moved) is repaired."""
+    """Git in the worktree, as its agent has left it; None if its directory is missing. Never in another repository,
+    neither one above it nor one that an agent put there (Trouble). A lost connection (`.git` deleted, repository moved)
+    is repaired."""
     if not worktree.path.is_dir():
         return None
     checkout = opened(worktree.repository)
-    directory = None if worktree.path.is_symlink() else checkout.directory_of(worktree.path)
-    git = checkout.at(worktree.path)
-    if directory is not None and git is not None and _connected(worktree.path, directory):
-        return git
+    directory = repository_of(worktree.path) if worktree.own else checkout.directory_of(worktree.path)
+    there = directory is not None and directory.is_dir() and not worktree.path.is_symlink()
+    if there and directory is not None and _connected(worktree.path, directory):
+        return git_of(checkout, worktree.path) if worktree.own else checkout.at(worktree.path)
     raise Trouble(
         f"{worktree.path} is no longer a worktree of {worktree.repository}: its .git was removed or replaced. "
         f"Move the directory away. The next launch of the task creates it again from branch {worktree.branch}."
     )
+
+
+def check_place(path: Path) -> Path:
+    """Where the work in a worktree is checked out to be checked."""
+    return path.parent / CHECKS / path.name
+
+
+def merged_text(worktree: Worktree, name: str) -> str:
+    """The text of a file of the project on the base branch, as people have merged it. Raises Trouble."""
+    git = opened(worktree.repository).git
+    branch = worktree.base_branch
+    commit = (tip(git, branch) if branch is not None else None) or worktree.base_commit
+    path = os.path.normpath(name)
+    where = f"{branch or 'its base'} (commit {commit[:10]})"
+    if Path(path).is_absolute() or path.split("/")[0] == "..":
+        raise Trouble(f"{name} is outside of the project's directory.")
+    found = git.ask("ls-tree", "-z", commit, "--", f":(top,literal){Path(worktree.subdirectory) / path}").names
+    if not any(each.startswith("100") for each in found):
+        raise Trouble(f"There is no file {name} on {where}. An agent with a worktree follows what is committed there.")
+    text = git.beginning(LARGEST + 1, "cat-file", "blob", found[0].split()[2])
+    if len(text) > LARGEST:
+        raise Trouble(f"{name} on {where} is larger than {LARGEST >> 20} MB.")
+    return text.decode(errors="replace")
 
 
 def branch_of(name: str) -> str:
@@ -187,7 +224,11 @@ def forget(checkout: Checkout, path: Path) -> None:
     not mounted just now stays known, which `git worktree prune` would not leave so."""
     if path.is_symlink() or (path / ".git").is_dir():
         raise Trouble(f"{path} contains another repository. Check it, then remove it by hand.")
-    clear(path)
+    for each in (path, check_place(path)):
+        clear(each)
+        let_go(checkout, each)
+    with contextlib.suppress(OSError):
+        check_place(path).parent.rmdir()
     if entry_at(checkout, path) is not None:
         checkout.git("worktree", "remove", "--force", "--force", str(path))
 
@@ -199,15 +240,20 @@ def described(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...
             *notes,
             "Submodules are not checked out in the worktree. Check them out with git submodule update --init.",
         )
-    return Worktree(path, branch, base_branch, base_commit, checkout.top, checkout.subdirectory, notes)
+    own, made_at = is_own(path), noted(path).get("made_at")
+    since = float(made_at) if isinstance(made_at, (int, float)) else 0.0
+    return Worktree(path, branch, base_branch, base_commit, checkout.top, checkout.subdirectory, own, since, notes)
 
 
-def note(checkout: Checkout, path: Path, base_branch: str | None, base_commit: str) -> None:
-    """What the worktree belongs to and starts from; whole or not at all."""
+def note(checkout: Checkout, path: Path, base_branch: str | None, base_commit: str, *, own: bool = False) -> None:
+    """What the worktree belongs to and starts from; whole or not at all. `own`: it has a repository of its own, and
+    every file is there."""
     facts = {
         "repository": str(checkout.top / checkout.subdirectory),
         "base_branch": base_branch,
         "base_commit": base_commit,
+        "made_at": noted(path).get("made_at") or time.time(),
+        **({"own": True} if own else {}),
     }
     draft = path.with_name(f".{path.name}.json.new")
     draft.write_text(json.dumps(facts))

@@ -12,7 +12,8 @@ from toryo.check_names import some
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
-from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, entry_at, forget, inside, tip, unnote
+from toryo.coordinator.worktrees.launch_repositories import fetch
+from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, forget, inside, tip, unnote
 from toryo.coordinator.worktrees.repository import Checkout, opened
 
 
@@ -91,16 +92,20 @@ def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
 
 
 def _head(worktree: Worktree, last: str | None) -> str | None:
+    """What an agent has checked out, which the person's repository has from now on. What cannot be read or fetched is
+    lost with the rest."""
     try:
         there = inside(worktree)
+        head = last if there is None else there("rev-parse", "HEAD")
+        if worktree.own and head is not None and head != last:
+            fetch(opened(worktree.repository), worktree.path, head, last)
     except Trouble:
         return last
-    return last if there is None else there("rev-parse", "HEAD")
+    return head
 
 
 def _remove(checkout: Checkout, worktree: Worktree) -> None:
-    if worktree.path.exists() or entry_at(checkout, worktree.path) is not None:
-        forget(checkout, worktree.path)
+    forget(checkout, worktree.path)
     if tip(checkout.git, worktree.branch) is not None:
         checkout.git("branch", "--quiet", "-D", worktree.branch)
     unnote(worktree.path)

@@ -19,7 +19,7 @@ import stat
 import tempfile
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from toryo import untrusted_files
@@ -31,7 +31,6 @@ SETTINGS = frozenset(
         "core.autocrlf",
         "core.bigfilethreshold",
         "core.checkroundtripencoding",
-        "core.checkstat",
         "core.compression",
         "core.eol",
         "core.excludesfile",
@@ -43,7 +42,6 @@ SETTINGS = frozenset(
         "core.sparsecheckout",
         "core.sparsecheckoutcone",
         "core.symlinks",
-        "core.trustctime",
         "lfs.storage",
         "merge.directoryrenames",
         "merge.renamelimit",
@@ -80,6 +78,8 @@ class Checkout:
     """The one that all checkouts of the repository share."""
     config: Mapping[str, str]
     """What the repository's own configuration says. Data: nothing of it is run."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What is taken from it, as variables of git."""
 
     @property
     def main(self) -> Path:
@@ -140,19 +140,20 @@ def opened(repository: Path) -> Checkout:
     if config.get("extensions.worktreeconfig", "false").lower() in ("true", "yes", "on", "1"):
         config = {**config, **_read(directory / "config.worktree")}
     try:
-        apart = _StandIn(common, config)
+        apart = _StandIn(common, config, common)
     except OSError as problem:
         raise Trouble(
             f"git needs a temporary directory and write access to {common}: {problem.strerror} "
             f"({problem.filename}). Free some space there, or grant access."
         ) from problem
+    settings = _given({key: value for key, value in config.items() if key in SETTINGS})
     variables = {
         "GIT_DIR": str(directory),
         "GIT_COMMON_DIR": str(apart.path),
         "GIT_WORK_TREE": str(top),
-        **_given({key: value for key, value in config.items() if key in SETTINGS}),
+        **settings,
     }
-    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config)
+    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config, settings)
     if not checkout.git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
         raise Trouble(f"The repository {top} has no commit yet. Create a first commit there.")
     return checkout
@@ -218,19 +219,21 @@ def connect(path: Path, directory: Path) -> None:
 class _StandIn:
     """A directory in place of the common one; removed when no `Git` uses it."""
 
-    def __init__(self, common: Path, config: Mapping[str, str]) -> None:
+    def __init__(self, common: Path, config: Mapping[str, str], person: Path) -> None:
+        """`person`: the repository that says which files are excluded, their attributes, and where history ends."""
         place = Path(tempfile.mkdtemp(prefix="toryo-git-"))
         weakref.finalize(self, _removed, place, os.getpid())
         self.path = place / ".git"
         (self.path / "info").mkdir(parents=True)
         (common / "logs").mkdir(exist_ok=True)
         for name in LINKS:
-            if name in MADE_LATER or os.path.lexists(common / name):
-                (self.path / name).symlink_to(common / name)
+            source = person if name == "shallow" else common
+            if name in MADE_LATER or os.path.lexists(source / name):
+                (self.path / name).symlink_to(source / name)
         for name in INFO:
-            if os.path.lexists(common / "info" / name):
-                (self.path / "info" / name).symlink_to(common / "info" / name)
-        (self.path / "config").write_text(_format(common, config))
+            if os.path.lexists(person / "info" / name):
+                (self.path / "info" / name).symlink_to(person / "info" / name)
+        (self.path / "config").write_text("\n".join([*formatted(config, common), ""]))
 
 
 def _removed(place: Path, owner: int) -> None:
@@ -238,24 +241,37 @@ def _removed(place: Path, owner: int) -> None:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _format(common: Path, config: Mapping[str, str]) -> str:
-    """A configuration that says how to read the repository's files, and nothing else."""
+def beside(checkout: Checkout, directory: Path, path: Path) -> Git:
+    """Git in a checkout whose git directory is a repository of its own, beside that of the checkout. Settings, excluded
+    files and attributes are those of the checkout: an agent writes in the other."""
+    _refuse_links(directory, directory)
+    stand_in = _StandIn(directory, files_only(checkout.config), checkout.common)
+    variables = {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(stand_in.path), "GIT_WORK_TREE": str(path)}
+    return Git(path, {**checkout.settings, **variables}, stand_in)
+
+
+def files_only(config: Mapping[str, str]) -> Mapping[str, str]:
+    """The same for a repository that Toryo makes: its refs are files, whatever those of the person's are."""
+    return {key: value for key, value in config.items() if key != "extensions.refstorage"}
+
+
+def formatted(config: Mapping[str, str], common: Path) -> list[str]:
+    """The lines of a configuration that say how to read the repository's files, and nothing else."""
     extensions = {key: value for key, value in config.items() if key.startswith("extensions.")}
     unknown = sorted(set(extensions) - FORMAT - IRRELEVANT)
     if unknown:
         raise Trouble(
             f"The repository {common} uses {', '.join(unknown)}, which Toryo does not support. Set isolation to none."
         )
-    lines = ["[core]", "\tbare = false"]
     wanted = {key.split(".")[1]: value for key, value in extensions.items() if key in FORMAT}
-    lines.append(f"\trepositoryformatversion = {1 if wanted else 0}")
+    lines = ["[core]", "\tbare = false", f"\trepositoryformatversion = {1 if wanted else 0}"]
     if wanted:
         lines.append("[extensions]")
     for key, value in wanted.items():
         if not value.isalnum():
             raise Trouble(f"The configuration of {common} is wrong: extensions.{key} is {value!r}.")
         lines.append(f"\t{key} = {value}")
-    return "\n".join([*lines, ""])
+    return lines
 
 
 def _read(file: Path) -> Mapping[str, str]:
