@@ -103,6 +103,16 @@ def hold(world: HasRows, *, without: Container[str] = ()) -> None:
     assert not wrong, "\n".join(wrong[:20])
 
 
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+def _a_person_is_an_owner_exactly_if_their_account_says_so(rows: Rows) -> Iterable[str]:
+    for account in rows["people"]:
+        role = rows.agents[account["agent_id"]]["role"]
+        if (account["login"] == "owner") is not (role == "owner"):
+            yield f"{account['agent_id']}: {account['login']}, {role}"
+
+
 # --- trees -----------------------------------------------------------------------------------------------------------
 
 
@@ -629,6 +639,7 @@ def _every_event_has_an_actor_that_exists(rows: Rows) -> Iterable[str]:
 
 
 RULES = [
+    _a_person_is_an_owner_exactly_if_their_account_says_so,
     _a_task_and_its_parent_belong_to_one_tree_of_one_project,
     _dependencies_stay_within_a_project,
     _nothing_waits_for_itself,

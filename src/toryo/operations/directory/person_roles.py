@@ -87,10 +87,20 @@ def mailto(email: str) -> str:
 
 
 def renewed(call: Call, person: Agent, **changes: Any) -> Agent:
-    """Stored as changed: a person's version counts what changes them and their account, for who changes them next."""
-    after = replace(person, **changes, updated_at=call.now, version=person.version + 1)
+    """Stored as changed: a person's version counts what changes them and their account, for who changes them next.
+
+    What they may do stands in their account. `Agent.role` only repeats it, for those who read no accounts.
+    """
+    role = _role(people.role_of(person, call.tx.people.account(person.id)), person.role)
+    after = replace(person, **changes, role=role, updated_at=call.now, version=person.version + 1)
     call.tx.agents.save(person, after)
     return after
+
+
+def _role(login: str, otherwise: Role) -> Role:
+    if login == people.OWNER:
+        return Role.OWNER
+    return Role.WORKER if otherwise is Role.OWNER else otherwise
 
 
 def make_person(call: Call, person_id: str, name: str | None, login: str) -> Agent:
@@ -99,7 +109,7 @@ def make_person(call: Call, person_id: str, name: str | None, login: str) -> Age
         id=person_id,
         name=(name or person_id).strip() or person_id,
         kind=Kind.HUMAN,
-        role=Role.OWNER if login == people.OWNER else Role.WORKER,
+        role=_role(login, Role.WORKER),
         reports_to=None,
         status=Status.ACTIVE,
         provider=None,

@@ -13,7 +13,7 @@ from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.directory import wider_rights
+from toryo.operations.directory import person_roles, wider_rights
 from toryo.storage.tokens import FileToken
 
 COORDINATOR, OWNER = "coordinator.token", "owner.token"
@@ -92,8 +92,7 @@ def change_role(call: Call, account: Account, login: str) -> None:
     """A person may do less or more from now on: their browsers and tokens follow, what they made as an owner ends."""
     before = call.tx.people.account(account.agent_id)
     call.tx.people.put(replace(account, login=login, changed_at=call.now))
-    person = call.known_agent(account.agent_id)
-    call.tx.agents.save(person, replace(person, updated_at=call.now, version=person.version + 1))
+    person = person_roles.renewed(call, call.known_agent(account.agent_id))
     call.event(
         "person.changed", agent_id=person.id, data=wider_rights.told_of_login(people.role_of(person, before), login)
     )
