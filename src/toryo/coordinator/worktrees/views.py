@@ -190,7 +190,8 @@ def _follow_index(found: View) -> None:
     there = [name for name in added if fits(found.git.directory / name) and os.path.lexists(found.git.directory / name)]
     if gone:  # any other file that is there is added again: the index of an agent's git may be an old one
         ignored = found.git.ask("check-ignore", "--no-index", "-z", "--stdin", given="\0".join(gone)).names
-        found.git("update-index", "--force-remove", "-z", "--stdin", given="\0".join(ignored))
+        links = [name for name in gone if (found.git.directory / name).is_dir()]
+        found.git("update-index", "--force-remove", "-z", "--stdin", given="\0".join([*ignored, *links]))
     if there:
         found.git.ask("update-index", "--add", "-z", "--stdin", given="\0".join(there), seconds=LONG)
     if (found.repository / "info" / "sparse-checkout").exists():
