@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from tests.invariants import hold
-from tests.operations.test_rights import forget_own_role, vouch
+from tests.operations.test_rights import ISSUER, forget_own_role, vouch
 from tests.stories import World
 from toryo.domain.agents import approvers
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
+from toryo.settings import AuthSettings, Settings
+from toryo.storage.engine.database import Database
 
 ADDRESS = "ann@example.org"
 
@@ -30,7 +32,7 @@ def with_a_password(world: World, login: str) -> None:
 def by_the_identity_provider(world: World, login: str) -> None:
     world.owner.call("change_person", person_id="ann", email=ADDRESS)
     world.database.write(lambda connection: forget_own_role(connection, "ann"))
-    vouch(world, issuer="https://login.example.org", subject="7", email=ADDRESS, login=login)
+    assert vouch(world, issuer=ISSUER, subject="7", email=ADDRESS, login=login)["success"]
 
 
 WAYS: dict[str, Callable[[World, str], None]] = {
@@ -41,8 +43,10 @@ WAYS: dict[str, Callable[[World, str], None]] = {
 
 
 @pytest.fixture
-def house(world: World, quick_passwords: None) -> World:
+def house(database: Database, quick_passwords: None, quiet: None) -> World:
     """`ann` has an account; `w1` has nobody above it, so that owners are asked for it."""
+    auth = AuthSettings(oidc_issuer=ISSUER, oidc_client_id="toryo", oidc_role_claim="groups")
+    world = World(database, Settings(auth=auth))
     world.project(decomposition="never")
     world.worker("w1")
     world.owner.call("add_person", person_id="ann", login="member")
