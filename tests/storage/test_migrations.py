@@ -226,12 +226,7 @@ def _definitions(connection: Connection) -> list[tuple[str, ...]]:
     return [tuple(row) for row in connection.all(Statement(sa.text(asked)))]
 
 
-def versions() -> list[int]:
-    """Every version that a database in use may be at."""
-    return list(range(1, len(migrations.STEPS)))
-
-
-@pytest.mark.parametrize("version", versions())
+@pytest.mark.parametrize("version", [1, 25])  # those from 26 on are recorded: tests/storage/test_released_versions.py
 def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Database, version: int) -> None:
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:version]))
     before = blank.write(lambda c: sample(c, version))
