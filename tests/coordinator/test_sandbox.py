@@ -21,6 +21,7 @@ from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
+from toryo.coordinator.program_homes import ProgramHomes
 from toryo.coordinator.provider import BadConfig, Command, Needs, Provider
 from toryo.coordinator.providers import BUILT_IN, configured
 from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox
@@ -54,12 +55,15 @@ class Yard:
         self.project.mkdir()
         git(self.project, "init", "--quiet")
         git(self.project, "commit", "--quiet", "--allow-empty", "--message", "first")
+        self.homes, self.launch = ProgramHomes(self.data / "workspaces"), Launch("lau_1", "ann")
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
         self.sandbox = Sandbox(Mode.BWRAP, hidden=[self.data], inherited=os.environ, **more)
 
     def run(self, script: str, *, environ: Mapping[str, str] | None = None, **place: Any) -> str:
         """What a shell script prints in there."""
-        where = Place(**{"project": self.project, "workspace": self.workspace, "server_url": "http://x", **place})
+        homes = self.homes.make(self.launch, place.get("needs", Needs()).own, None, written=[self.project])
+        given = {"project": self.project, "workspace": self.workspace, "server_url": "http://x", "homes": homes}
+        where = Place(**{**given, **place})
         walled = self.sandbox.around(["/bin/sh", "-c", script], {**self.environ, **(environ or {})}, where)
         try:
             done = subprocess.run(
@@ -141,87 +145,12 @@ def test_more_may_be_shown_and_written_where_the_coordinators_file_says_so(tmp_p
     assert (tmp_path / "cache" / "x").exists()
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "opencode", "copilot"])
-def test_a_program_keeps_its_login_and_cannot_change_what_runs_when_a_person_starts_it(yard: Yard, name: str) -> None:
-    needs = BUILT_IN[name].needs
-    assert needs is not None
-    found = needs(yard.environ)
-    for write in found.writes:
-        write.mkdir(parents=True, exist_ok=True)
-    for each in found.fixed:
-        each.write_text("a person's")
-    for each in found.made:
-        each.parent.mkdir(parents=True, exist_ok=True)
-    attempts = [f"echo evil > '{each}'; mv '{each}' '{each}.old'" for each in (*found.fixed, *found.made)]
-    yard.run("; ".join([*attempts, *(f"echo kept > '{write}/session'" for write in found.writes)]), needs=found)
-    assert {each.read_text() for each in found.fixed} == {"a person's"}
-    assert {path: path.read_text() for path in found.made} == dict(found.made)
-    assert {(write / "session").read_text() for write in found.writes} == {"kept\n"}
-
-
 def test_a_copy_may_be_changed_and_the_original_stays(yard: Yard) -> None:
     own = yard.home / ".claude.json"
     own.write_text("{}")
     said = yard.run("cat ~/.claude.json; echo evil > ~/new; mv ~/new ~/.claude.json", needs=Needs(copies={own: own}))
     assert said == "{}"
     assert own.read_text() == "{}"
-
-
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "opencode", "copilot"])
-def test_settings_that_are_missing_cannot_be_made_by_an_agent(yard: Yard, name: str) -> None:
-    needs = BUILT_IN[name].needs
-    assert needs is not None
-    found = needs(yard.environ)
-    attempts = [
-        f"echo evil > '{each}'; mkdir -p '{each}'; echo evil > '{each}/evil'; mv '{each}' '{each}.old'"
-        for each in (*found.fixed, *found.made)
-    ]
-    yard.run("; ".join(attempts), needs=found)
-    assert [path for place in found.writes for path in place.rglob("*") if "evil" in path.name] == []
-    texts = {each.read_text() for each in (*found.fixed, *found.made) if each.is_file()}
-    assert not any("evil" in text for text in texts)
-    assert [each for each in found.fixed if not each.exists()] == []
-
-
-def test_a_link_among_a_programs_settings_that_could_be_replaced_is_refused(yard: Yard) -> None:
-    place = yard.home / ".claude"
-    place.mkdir()
-    (yard.home / "dotfiles.json").write_text("{}")
-    (place / "settings.json").symlink_to(yard.home / "dotfiles.json")
-    found = BUILT_IN["claude"].needs
-    assert found is not None
-    with pytest.raises(BadConfig, match="symbolic link"):
-        yard.run("true", needs=found(yard.environ))
-
-
-def test_an_agents_link_among_a_programs_settings_leads_nowhere(yard: Yard) -> None:
-    place = yard.home / ".claude"
-    place.mkdir()
-    (place / "agents").symlink_to(yard.home / ".ssh")
-    found = BUILT_IN["claude"].needs
-    assert found is not None
-    with pytest.raises(BadConfig, match="symbolic link"):
-        yard.run(f"cat ~/.claude/agents/* {yard.home}/.ssh/*", needs=found(yard.environ))
-
-
-def test_settings_in_a_directory_that_is_a_link_are_read_only_by_both_names(yard: Yard) -> None:
-    real = yard.home / "dotfiles"
-    real.mkdir()
-    (yard.home / ".claude").symlink_to(real)
-    found = BUILT_IN["claude"].needs
-    assert found is not None
-    yard.run(f"echo evil > {real}/settings.json; echo evil > ~/.claude/settings.json", needs=found(yard.environ))
-    assert (real / "settings.json").read_text() == "{}\n"
-
-
-def test_settings_behind_a_persons_link_stay_read_only_by_both_names(yard: Yard) -> None:
-    real = yard.home / "dotfiles"
-    real.mkdir()
-    (real / "settings.json").write_text("{}")
-    (yard.home / ".claude").symlink_to(real)
-    needs = Needs(writes=(yard.home / ".claude",), fixed=(yard.home / ".claude" / "settings.json",))
-    yard.run(f"echo evil > {real}/settings.json; echo evil > ~/.claude/settings.json", needs=needs)
-    assert (real / "settings.json").read_text() == "{}"
 
 
 # --- what agents leave for the next sandbox ---------------------------------------------------------------------------
@@ -578,11 +507,11 @@ def test_a_program_sees_the_login_of_its_own_account_and_of_no_other(yard: Yard,
     }
     for name, place in places.items():
         place.mkdir(parents=True)
-        (place / "login").write_text(f"login-of-{name} ")
+        (place / ".credentials.json").write_text(f"login-of-{name} ")
     accounts = {each: {"env": {"CLAUDE_CONFIG_DIR": str(places[each])}} for each in ("second", "third")}
     accounts["fourth"] = {"env": {"ANTHROPIC_API_KEY": "key"}}
     config = Config.model_validate({"ai_providers": {"claude": {"accounts": accounts}}})
-    script = "; ".join(f"cat {place}/login" for place in places.values())
+    script = "; ".join(f"cat {place}/.credentials.json" for place in places.values())
     claude = replace(
         configured(config.ai_providers)["claude"], prepare=lambda _: Command(("/bin/sh", "-c", f"({script}) 2>&1"))
     )

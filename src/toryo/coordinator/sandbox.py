@@ -25,7 +25,7 @@ import toryo
 from toryo import data_directories, untrusted_files
 from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.provider import BadConfig, Needs
+from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.provider_options import SANDBOX_NETWORK, plain
 
 PROGRAM = "bwrap"
@@ -119,6 +119,8 @@ class Place:
     """Whether the program may only read its project."""
     server_url: str = ""
     needs: Needs = field(default_factory=Needs)
+    homes: Mapping[Path, Path] = field(default_factory=dict)
+    """What the program finds in place of its own directories (`Needs.own`)."""
     programs: tuple[Path, ...] = ()
     """Programs and files named in the Coordinator's file."""
     hidden: tuple[Path, ...] = ()
@@ -297,7 +299,7 @@ class Sandbox:
             view.bind(path, write=True)
         for path in place.hidden:
             view.hide(path)
-        _show_needs(view, place.needs)
+        _show_needs(view, place.needs, place.homes)
         for path in _own_python():
             view.read(path)
         _show_git(view, place, home)
@@ -317,6 +319,8 @@ class _Entry:
     source: Path | None
     write: bool = False
     descriptor: int | None = None
+    instead: bool = False
+    """Whether it is something else than what this machine has there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +361,17 @@ class View:
         real = self.real(path)
         if real is not None:
             self._entries[str(path)] = self._entries[str(real)] = _Entry(real, write)
+
+    def put(self, path: Path, source: Path | None, *, write: bool) -> None:
+        """Shows something else there. Raises BadConfig behind a link in a directory that agents write."""
+        led_to = self._led_to(path)
+        if led_to is None:
+            raise BadConfig(
+                f"{path} is behind a symbolic link in a directory that agents can change, so it is not added to a "
+                "sandbox. Replace the link, or enter the directory that it points to."
+            )
+        if source is not None:
+            self._entries[str(path)] = self._entries[led_to] = _Entry(source, write, instead=True)
 
     def real(self, path: Path) -> Path | None:
         """The path without symbolic links; None if it is missing, or if a link is in a directory that agents write."""
@@ -471,6 +486,12 @@ class View:
             yield from ("--file", str(entry.descriptor), str(path))
         elif entry.source is not None:
             around = self._around(path)
+            if around is not None and (entry.instead or self._entries[around].instead):
+                if os.path.realpath(path) != str(path) and not self._entries[around].instead:
+                    return  # the link is there already, and leads to its target
+                self._mounted.append(path)
+                yield _Mount(entry.source, path, entry.write)
+                return
             if around is not None and not entry.write and not self._entries[around].write:
                 return  # its surroundings are read-only and already show it
             shown = self._entries[around].source if around is not None else None
@@ -488,7 +509,9 @@ class View:
         """
         for path, entry in list(self._entries.items()):
             around = self._around(path)
-            if entry.write or around is None or not self._entries[around].write or not os.path.exists(path):  # noqa: PTH110
+            if around is None or not self._entries[around].write or not os.path.exists(path):  # noqa: PTH110
+                continue
+            if (entry.write and not entry.instead) or self._entries[around].instead:
                 continue
             for between in _parents(path):
                 if between == around:
@@ -509,7 +532,7 @@ def _written(place: Place, more: Sequence[Path]) -> list[Path]:
     found = _repository(place.project)
     git = [found.common, *([found.own] if found.own else [])] if found is not None else []
     own = [each for each in (place.worktree, place.workspace) if each is not None]
-    return [Path(os.path.abspath(each)) for each in (place.project, *own, *git, *place.needs.writes, *more)]  # noqa: PTH100
+    return [Path(os.path.abspath(each)) for each in (place.project, *own, *git, *more)]  # noqa: PTH100
 
 
 def _opened(path: Path) -> int:
@@ -611,23 +634,32 @@ def _show_tools(view: View, env: Mapping[str, str], home: Path | None, protected
             view.read(home / name)
 
 
-def _show_needs(view: View, needs: Needs) -> None:
-    for path in needs.writes:
-        _made(path)
-        view.bind(path, write=True)
+def _show_needs(view: View, needs: Needs, homes: Mapping[Path, Path]) -> None:
+    for own in needs.own:
+        _show_own(view, own, homes[own.place])
     for path in needs.reads:
         view.read(path)
     for path, text in needs.made.items():
         _made(path, text)
-    for path in needs.fixed:
-        _made(path, _nothing(path))
-    for path in (*needs.fixed, *needs.made):
+    for path in needs.made:
         view.fix(path)
         if not path.exists() and path.parent.is_dir() and os.access(path.parent, os.W_OK):
             raise BadConfig(
                 f"{path} does not exist and cannot be created, so a program in the sandbox could create it. "
                 "Create it yourself."
             )
+
+
+def _show_own(view: View, own: Own, inside: Path) -> None:
+    if view.written(own.place):
+        _made(own.place)  # bubblewrap would make it in there, after the parents were looked at
+    view.put(own.place, inside, write=True)
+    for name in own.fixed:
+        path, made = own.place / name, inside / name
+        found = view.real(path)
+        if found is None and not made.is_dir():
+            _made(made, _nothing(made))
+        view.put(path, found or made, write=False)
 
 
 def _nothing(path: Path) -> str | None:
