@@ -61,9 +61,10 @@ class Yard:
 
     def run(self, script: str, *, environ: Mapping[str, str] | None = None, **place: Any) -> str:
         """What a shell script prints in there."""
-        homes = self.homes.make(self.launch, place.get("needs", Needs()).own, None, written=[self.project])
-        given = {"project": self.project, "workspace": self.workspace, "server_url": "http://x", "homes": homes}
-        where = Place(**{**given, **place})
+        if "homes" not in place:
+            own = place.get("needs", Needs()).own
+            place["homes"] = self.homes.make(self.launch, own, None, written=[self.project])
+        where = Place(**{"project": self.project, "workspace": self.workspace, "server_url": "http://x", **place})
         walled = self.sandbox.around(["/bin/sh", "-c", script], {**self.environ, **(environ or {})}, where)
         try:
             done = subprocess.run(
