@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pwd
+import re
 import signal
 import subprocess
 import sys
@@ -125,11 +127,129 @@ def test_a_data_directory_within_the_project_is_hidden_and_cannot_be_moved_away(
     assert [path for path in yard.project.rglob("owner.token") if data not in path.parents] == []
 
 
-def test_a_project_that_is_the_whole_home_shows_no_keys(tmp_path: Path, sandboxed: None) -> None:
-    yard = Yard(tmp_path)
-    said = yard.run("cat .ssh/id_ed25519 .aws/credentials .config/gh/hosts.yml; echo ok > here", project=yard.home)
+@pytest.mark.parametrize("up", [0, 1, 2])
+def test_a_project_that_contains_the_home_is_refused(yard: Yard, up: int) -> None:
+    project = (yard.home, *yard.home.parents)[up]
+    with pytest.raises(BadConfig, match="contains the home directory"):
+        yard.run("echo evil > .profile", project=project)
+    assert not (yard.home / ".profile").exists()
+
+
+def test_the_machines_own_home_of_the_user_counts_too_whatever_the_environment_says(yard: Yard) -> None:
+    own = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    with pytest.raises(BadConfig, match="contains the home directory"):
+        yard.run("true", project=own, environ={"HOME": str(yard.home)})
+
+
+def test_a_path_that_contains_the_home_cannot_be_made_writable_for_all(yard: Yard) -> None:
+    with pytest.raises(BadConfig, match="sandbox_write"):
+        Sandbox(Mode.BWRAP, writes=[yard.home.parent], inherited=yard.environ)
+
+
+def test_a_project_beside_keys_shows_none_of_them(yard: Yard) -> None:
+    said = yard.run("cat gh/hosts.yml; echo ok > here", project=yard.home / ".config")
     assert "hush" not in said
-    assert (yard.home / "here").exists()
+    assert (yard.home / ".config" / "here").exists()
+
+
+CREDENTIALS = (
+    *(".ssh/id_ed25519", ".ssh/config", ".gnupg/secring.gpg", ".netrc", ".git-credentials", ".config/git/credentials"),
+    *(".aws/credentials", ".aws/config", ".azure/accessTokens.json", ".kube/config", ".docker/config.json"),
+    *(".config/gh/hosts.yml", ".config/glab-cli/config.yml", ".config/hub", ".config/gcloud/credentials.db"),
+    *(".cargo/credentials", ".cargo/credentials.toml", ".cargo/config", ".cargo/config.toml", ".npmrc", ".yarnrc.yml"),
+    *(".npm-global/etc/npmrc", ".nvm/versions/node/v22.0.0/etc/npmrc", ".volta/tools/image/node/22.0.0/etc/npmrc"),
+    *(".asdf/installs/nodejs/22.0.0/etc/npmrc", ".local/share/mise/installs/node/22.0.0/etc/npmrc"),
+    *(".local/share/fnm/node-versions/v22.0.0/installation/etc/npmrc", ".config/pnpm/rc", ".local/share/pnpm/rc"),
+    *(".bunfig.toml", ".bun/install/global/.npmrc", ".pypirc", ".config/pip/pip.conf", ".pip/pip.conf"),
+    *(".pyenv/versions/3.12.0/pip.conf", ".local/share/pipx/venvs/x/pip.conf", ".local/share/uv/tools/x/pip.conf"),
+    *(".config/uv/uv.toml", ".local/share/uv/credentials/credentials.toml", ".m2/settings.xml", ".gem/credentials"),
+    *(".m2/settings-security.xml", ".gradle/gradle.properties", ".local/share/gem/credentials", ".bundle/config"),
+    *(
+        ".composer/auth.json",
+        ".config/composer/auth.json",
+        ".nuget/NuGet/NuGet.Config",
+        ".terraform.d/credentials.json",
+    ),
+    *(".terraformrc", ".config/rclone/rclone.conf", ".s3cfg", ".boto", ".pgpass", ".my.cnf", ".vault-token", ".env"),
+    *(".config/containers/auth.json", ".cache/huggingface/token", ".huggingface/token", ".kaggle/kaggle.json"),
+    *(".password-store/a.gpg", ".local/share/keyrings/login.keyring", ".mozilla/firefox/a/logins.json", ".bashrc"),
+    *(".config/chromium/Default/Login Data", ".bash_history", ".zsh_history", ".python_history", ".profile"),
+    *(".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".qwen/oauth_creds.json"),
+    *(".copilot/config.json", ".local/share/opencode/auth.json", ".config/anything/token", ".anything"),
+)
+"""Files of a home in which programs keep logins, and what was said to them."""
+
+
+@pytest.mark.parametrize("shown", [False, True], ids=["by-default", "with-all-that-a-person-shows"])
+def test_no_credential_of_a_home_is_found_in_there(tmp_path: Path, sandboxed: None, shown: bool) -> None:
+    """What a program finds by looking, not only where it is told to look. A person may show the whole home: then what
+    has a known place is hidden still."""
+    yard = Yard(tmp_path, **({"reads": [tmp_path / "home"]} if shown else {}))
+    for number, name in enumerate(CREDENTIALS):
+        (yard.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (yard.home / name).write_text(f"hush-{number}.")
+    for tool in (".cargo/bin/cargo", ".nvm/versions/node/v22.0.0/bin/node", ".npm-global/lib/node_modules/x.js"):
+        (yard.home / tool).parent.mkdir(parents=True, exist_ok=True)
+        (yard.home / tool).write_text("a program ")
+    found = yard.run(f"grep -rhs hush {yard.home}; grep -rhs 'a program' {yard.home}; true")
+    theirs = {CREDENTIALS[int(each)] for each in re.findall(r"hush-(\d+)\.", found)}
+    assert found.count("a program") == 3
+    allowed = {each for each in CREDENTIALS if each.startswith(PROGRAMS_OWN)} if shown else set()
+    assert theirs <= allowed | ({".env", ".config/anything/token", ".anything"} if shown else set())
+    assert bool(theirs) is shown
+
+
+PROGRAMS_OWN = (
+    ".claude/",
+    ".codex/",
+    ".gemini/",
+    ".qwen/",
+    ".copilot/",
+    ".local/share/opencode/",
+    ".local/share/uv/cred",
+)
+
+
+GIT_SETTINGS = {
+    "user.name": "Ann",
+    "user.email": "ann@example.org",
+    "init.defaultBranch": "main",
+    "filter.lfs.clean": "git-lfs clean -- %f",
+    "core.excludesFile": 'odd "\\ \t# ; text',
+}
+GIT_SECRETS = {
+    "url.https://ann:hush@example.org/.insteadOf": "https://example.org/",
+    "http.https://example.org/.extraHeader": "Authorization: hush",
+    "http.proxy": "http://ann:hush@proxy:3128",
+    "credential.helper": "!echo password=hush",
+    "alias.up": "!curl -H 'hush' https://example.org",
+    "github.token": "hush",
+    "sendemail.smtpPass": "hush",
+    "core.gitProxy": "https://ann:hush@example.org",
+    "user.token": "hush",
+    "init.templateDir": "ghp_hushhushhushhushhushhushhush",
+}
+
+
+@pytest.mark.parametrize("shown", [False, True])
+@pytest.mark.parametrize("file", [".gitconfig", ".config/git/config"])
+def test_gits_settings_are_there_without_the_secrets_among_them(
+    tmp_path: Path, sandboxed: None, file: str, shown: bool
+) -> None:
+    yard = Yard(tmp_path, **({"reads": [tmp_path / "home"]} if shown else {}))
+    place = yard.home / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for key, value in (GIT_SETTINGS | GIT_SECRETS).items():
+        git(yard.home, "config", "--file", str(place), key, value)
+    said = yard.run(
+        "".join(f"git config --get '{key}'; " for key in GIT_SETTINGS)
+        + f"cat ~/.gitconfig ~/.config/git/config; echo evil >>{place}; grep -rhs hush {place.parent}"
+    )
+    for value in GIT_SETTINGS.values():
+        assert value in said
+    assert "hush" not in said.replace("hush\n", "hush") or shown is False
+    assert "hush" not in yard.run(f"cat {place}; git config --list")
+    assert "evil" not in place.read_text()
 
 
 def test_who_may_only_look_changes_nothing_in_the_project(yard: Yard) -> None:

@@ -157,9 +157,13 @@ def settings(assignments: list[str] | None) -> dict[str, Any] | None:
     return found
 
 
-def missing(here: Here, path: Path) -> str | None:
+def unusable(here: Here, path: Path) -> str | None:
     """What is wrong with a working directory. Of one on another machine nothing is known here."""
-    if path.is_dir() or not here.client.address.local:
+    if not here.client.address.local:
+        return None
+    if Path.home().resolve().is_relative_to(path.resolve()):
+        return f"{path} contains your home directory, which no agent in a sandbox may write. Choose a directory in it"
+    if path.is_dir():
         return None
     return f"{path} is {'not a directory' if path.exists() else 'missing'}. Create it, or choose another directory"
 
@@ -182,7 +186,7 @@ def _warn(here: Here, project: dict[str, Any]) -> None:
 
 def _directory(here: Here, given: Path, *, yes: bool) -> str:
     path = given.expanduser().resolve()
-    wrong = missing(here, path)
+    wrong = unusable(here, path)
     if wrong is not None and not yes:
         raise Misuse(
             f"{wrong} with --dir.",

@@ -166,6 +166,8 @@ class Own:
     fixed: tuple[str, ...] = ()
     """Settings and installed parts, read-only. A missing one is empty: the program must not obey what it wrote itself,
     since its `permissions` may be narrower than the sandbox."""
+    made: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The same, with what stands there if they are missing."""
     copies: tuple[str, ...] = ()
     """Files of which it gets a copy."""
     logins: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)

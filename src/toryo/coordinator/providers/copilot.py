@@ -180,9 +180,10 @@ def _needs(environ: Mapping[str, str]) -> Needs:
     own = Own(
         place,
         fixed=(
-            *("settings.json", "mcp-config.json", "lsp-config.json", "copilot-instructions.md", "agents", "skills"),
+            *("settings.json", "lsp-config.json", "copilot-instructions.md", "agents", "skills"),
             *("hooks", "plugins", "installed-plugins", "pkg"),
         ),
+        made={"mcp-config.json": '{"mcpServers": {}}\n'},
         copies=("config.json",),
         sessions=("session-state/*", "session-store.db*"),
     )
