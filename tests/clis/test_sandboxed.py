@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.clis.crews import TIME_TO_TELL, ModelSite
-from tests.clis.policies import ObedientModel, Said, writes
+from tests.clis.crews import TIME_TO_TELL, ModelSite, reminded
+from tests.clis.policies import NeverReports, ObedientModel, Said, writes
+from tests.clis.test_team import repeats_itself
 from tests.clis.turns import Answer, CallTool, Part, Policy, Shell, Tool, Turn
 from tests.sandboxes import sandboxed
 
@@ -38,6 +39,25 @@ def done_with_one_start(house: ModelSite, task_id: str) -> None:
     house.until(f"{task_id} is completed", done, within=200)
     house.until_idle()
     assert len(house.launches(task_id=task_id)) == 1
+
+
+def test_each_program_that_is_reminded_of_its_report_goes_on_in_its_session(
+    tmp_path: Path, name: str, sandboxed: None
+) -> None:
+    """The second run has a new directory of its own, with the session alone: nothing of it is in its user's home."""
+    made = tmp_path / "projects" / "house" / "made.txt"
+    diligent = ObedientModel(writes(made, f"by {name}\n"))
+    first = repeats_itself if name == "qwen" else NeverReports(diligent.work)
+    with ModelSite(tmp_path, reminded(first, diligent), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+        task = has_a_task(house, name)
+        before = {path for path in tmp_path.rglob(".*/*") if "projects" not in path.parts}
+        house.coordinator()
+        done_with_one_start(house, task)
+        assert made.read_text().strip() == f"by {name}"
+        assert [each["agent_id"] for each in house.history.of("launch.reminded")] == [name]
+        assert any(len(turn.prompts) > 1 for turn in house.endpoint.turns), "it knows what it was told at first"
+        new = {path for path in tmp_path.rglob(".*/*") if "projects" not in path.parts} - before
+        assert {path for path in new if tmp_path / "data" not in path.parents and path.name != ".gitignore"} == set()
 
 
 READERS = ("Read", "read_file", "read", "view")

@@ -67,7 +67,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
     for project in manifest.projects:
         known = there.projects.get(project.id or project.name)
         same = known is not None and known["working_directory"] == str(project.directory)
-        wrong = None if yes or same else projects.unusable(here, project.directory)
+        wrong = None if yes or same else projects.missing(here, project.directory)
         if wrong is not None:
             manifest.mistake(
                 project, "directory", message=f"{wrong} (if the directory is on another machine, add --yes)"
@@ -79,7 +79,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         wider_rights.confirm(here, wider, "This file")
     plan = _Plan()
     for project in manifest.projects:
-        projects.warn_without_worktrees(here, project.id or project.name, project.directory, project.settings)
+        projects.warn_of_directory(here, project.id or project.name, project.directory, project.settings)
         _plan_project(plan, project, there)
     agents = files.agents_in_order(manifest.agents)
     for agent in agents:

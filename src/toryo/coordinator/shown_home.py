@@ -48,7 +48,7 @@ SECRETS = (
     *(".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".bash_history", ".zsh_history"),
     *(".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".local/share/fish"),
     *("snap", ".var/app", ".config/systemd", ".config/autostart", ".bashrc", ".bash_profile", ".profile", ".zshrc"),
-    *(".bash_login", ".zshenv", ".zprofile", ".zlogin", ".config/fish"),
+    *(".bash_login", ".zshenv", ".zprofile", ".zlogin"),
 )
 """Paths that are hidden even where a project (or a configured path) contains them."""
 _GIT_FILES = (".gitconfig", ".config/git/config")
