@@ -50,16 +50,18 @@ def test_each_program_that_is_reminded_of_its_report_goes_on_in_its_session(
     first = repeats_itself if name == "qwen" else NeverReports(diligent.work)
     with ModelSite(tmp_path, reminded(first, diligent), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
         task = has_a_task(house, name)
-        before = {path for path in tmp_path.rglob(".*/*") if "projects" not in path.parts}
         house.coordinator()
         done_with_one_start(house, task)
         assert made.read_text().strip() == f"by {name}"
         assert [each["agent_id"] for each in house.history.of("launch.reminded")] == [name]
         assert any(len(turn.prompts) > 1 for turn in house.endpoint.turns), "it knows what it was told at first"
-        new = {path for path in tmp_path.rglob(".*/*") if "projects" not in path.parts} - before
-        assert {path for path in new if tmp_path / "data" not in path.parents and path.name != ".gitignore"} == set()
+        own = [path for each in OWN for path in (tmp_path / each).rglob("*") if path.is_file()]
+        assert [path for path in own if path.name not in SET_UP] == []
 
 
+OWN = (".claude", ".codex", ".copilot", ".gemini", ".qwen", ".local/share/opencode", ".local/state", ".config")
+SET_UP = {"config.toml", "settings.json", "opencode.json", ".gitignore"}
+"""What the house has written there for its programs, and Toryo for opencode."""
 READERS = ("Read", "read_file", "read", "view")
 """The tools that read a file, by name: Claude Code; Gemini and Qwen; opencode; Copilot. Codex has its shell alone."""
 OURS, OTHERS = "what-the-project-holds", "what-another-project-holds"

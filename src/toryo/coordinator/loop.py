@@ -273,7 +273,8 @@ class Coordinator:
         while True:
             await asyncio.sleep(program_homes.SHARED_EVERY)
             for entry in self._table:
-                self._starter.homes.share_logins(entry.launch.launch_id)
+                if entry.provider is not None and entry.provider.needs is not None:
+                    self._starter.homes.share_logins(entry.launch.launch_id)
 
     async def _begin_all(self, launches: Sequence[Launch]) -> None:
         """Starts launches one by one, yielding in between, so that the server is asked and exits are noticed in
