@@ -144,7 +144,7 @@ class ProgramHomes:
         shutil.rmtree(self._folder(launch_id), ignore_errors=True)
 
     def forget_older_than(self, days: float) -> None:
-        """Deletes sessions that were not resumed for so long."""
+        """Deletes sessions that nobody has resumed since then."""
         with contextlib.suppress(OSError):
             for each in self._sessions.iterdir():
                 if each.stat().st_mtime < time.time() - days * _A_DAY:
