@@ -21,7 +21,7 @@ from tests.sandboxes import sandboxed
 from toryo.coordinator import program_homes
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.program_homes import ProgramHomes, renewed_login
-from toryo.coordinator.provider import Needs, Own
+from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.coordinator.providers import BUILT_IN
 
 __all__ = ["sandboxed"]
@@ -181,6 +181,58 @@ def test_nothing_that_an_agent_writes_into_a_programs_directory_is_there_for_its
     yard.homes.keep("lau_1", "session-1")
     assert int(said) > len(paths) / 2, "most of it could be written in there"
     assert tree(yard.home) == before
+
+
+def test_settings_behind_a_persons_links_are_shown_and_stay_as_they_are(yard: Yard) -> None:
+    real = yard.home / "dotfiles" / "claude"
+    real.mkdir(parents=True)
+    (yard.home / ".claude").symlink_to(real)
+    (yard.home / "dotfiles" / "claude.json").write_text("{1}")
+    (real / "settings.json").symlink_to(yard.home / "dotfiles" / "claude.json")
+    (real / "agents").mkdir()
+    (real / "agents" / "a.md").write_text("mine")
+    before = tree(yard.home)
+    where = f"~/.claude/settings.json {real}/settings.json"
+    said = yard.run(
+        f"cat {where} ~/.claude/agents/a.md; for each in {where} ~/.claude/x {real}/y ~/.claude/agents/b.md; do"
+        " echo evil >$each; echo evil >$each.new; mv $each.new $each; done",
+        needs=needs_of(yard, "claude"),
+    )
+    assert said.startswith("{1}{1}mine")
+    assert tree(yard.home) == before
+
+
+@pytest.mark.parametrize("name", ["settings.json", "agents", ".credentials.json", ".claude.json", "."])
+def test_a_directory_in_the_project_shows_nothing_behind_a_link_of_an_agent(yard: Yard, name: str) -> None:
+    """An account whose directory is where agents write."""
+    place = yard.project / "deep" / ".claude"
+    (place if name != "." else place.parent).mkdir(parents=True)
+    (place / name if name != "." else place).symlink_to(
+        yard.home / ".ssh" / ("" if name in ("agents", ".") else "id_ed25519")
+    )
+    found = BUILT_IN["claude"].needs
+    assert found is not None
+    needs = found({**yard.environ, "CLAUDE_CONFIG_DIR": str(place)})
+    try:
+        said = yard.run(f"cat {place}/* {place}/.c* {place}/agents/*", needs=needs)
+    except BadConfig as refused:
+        said = str(refused)
+        assert "symbolic link" in said
+    assert "hush" not in said
+
+
+def test_a_directory_in_the_project_cannot_be_moved_away_to_write_the_real_one(yard: Yard) -> None:
+    place = yard.project / "deep" / ".claude"
+    place.mkdir(parents=True)
+    found = BUILT_IN["claude"].needs
+    assert found is not None
+    needs = found({**yard.environ, "CLAUDE_CONFIG_DIR": str(place)})
+    said = yard.run(
+        f"mv deep moved; mv {place} moved; echo evil >{place}/x; mkdir -p {place}; echo evil >{place}/y; cat {place}/x",
+        needs=needs,
+    )
+    assert "evil\n" in said
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", LOGINS)

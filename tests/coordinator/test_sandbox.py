@@ -174,6 +174,7 @@ CREDENTIALS = (
         ".my.cnf",
         ".vault-token",
     ),
+    *(".cargo/unknown", ".npm-global/unknown", ".bun/unknown", ".deno/unknown", ".local/share/unknown", "go/unknown"),
     *(".env", ".config/containers/auth.json", ".cache/huggingface/token", ".huggingface/token", ".kaggle/kaggle.json"),
     *(".password-store/a.gpg", ".local/share/keyrings/login.keyring", ".mozilla/firefox/a/logins.json", ".bashrc"),
     *(".config/chromium/Default/Login Data", ".bash_history", ".zsh_history", ".python_history", ".profile"),
@@ -211,6 +212,7 @@ NO_KNOWN_PLACE = (
         ".local/share/uv/credentials",
     ),
     *(".env", ".config/anything", ".anything"),
+    *(".cargo/unknown", ".npm-global/unknown", ".bun/unknown", ".deno/unknown", ".local/share/unknown", "go/unknown"),
 )
 
 

@@ -353,16 +353,18 @@ class View:
         if real is not None:
             self._entries[str(path)] = self._entries[str(real)] = _Entry(real, write)
 
-    def put(self, path: Path, source: Path | None, *, write: bool) -> None:
-        """Shows something else there. Raises BadConfig behind a link in a directory that agents write."""
+    def put(self, path: Path, source: Path, *, write: bool) -> set[Path]:
+        """Shows something else there and where a link leads to; returns both paths. Raises BadConfig behind a link in a
+        directory that agents write.
+        """
         led_to = self._led_to(path)
         if led_to is None:
             raise BadConfig(
                 f"{path} is behind a symbolic link in a directory that agents can change, so it is not added to a "
                 "sandbox. Replace the link, or enter the directory that it points to."
             )
-        if source is not None:
-            self._entries[str(path)] = self._entries[led_to] = _Entry(source, write, instead=True)
+        self._entries[str(path)] = self._entries[led_to] = _Entry(source, write, instead=True)
+        return {path, Path(led_to)}
 
     def real(self, path: Path) -> Path | None:
         """The path without symbolic links; None if it is missing, or if a link is in a directory that agents write."""
@@ -484,7 +486,7 @@ class View:
         elif entry.source is not None:
             around = self._around(path)
             if around is not None and (entry.instead or self._entries[around].instead):
-                if os.path.realpath(path) != str(path) and not self._entries[around].instead:
+                if not self._entries[around].instead and os.path.realpath(path) != str(path):
                     return  # the link is there already, and leads to its target
                 self._mounted.append(path)
                 yield _Mount(entry.source, path, entry.write)
@@ -667,13 +669,14 @@ def _show_needs(view: View, needs: Needs, homes: Mapping[Path, Path]) -> None:
 def _show_own(view: View, own: Own, inside: Path) -> None:
     if view.written(own.place):
         _made(own.place)  # bubblewrap would make it in there, after the parents were looked at
-    view.put(own.place, inside, write=True)
+    places = view.put(own.place, inside, write=True)
     for name in (*own.fixed, *own.made):
-        path, made = own.place / name, inside / name
-        found = view.real(path)
+        made = inside / name
+        found = view.real(own.place / name)
         if found is None and not made.is_dir():
             _made(made, own.made.get(name, _nothing(made)))
-        view.put(path, found or made, write=False)
+        for place in places:
+            view.put(place / name, found or made, write=False)
 
 
 def _nothing(path: Path) -> str | None:
