@@ -122,3 +122,10 @@ def test_worktrees_of_a_directory_that_is_no_repository_are_warned_about(server:
     assert f"toryo: warning: tasks of {project} cannot start (isolation: worktree): " in told.err
     assert "Run git init there" in told.err
     assert "warning" not in server("project", "edit", project, "--set", "isolation=none").err
+
+
+def test_a_project_that_contains_the_home_is_warned_about(server: Toryo) -> None:
+    told = server("project", "add", "All", "--id", "all", "--dir", str(server.home.parent))
+    assert "toryo: warning: agents of all cannot start in a sandbox: " in told.err
+    (server.home / "inner").mkdir()
+    assert "warning" not in server("project", "edit", "all", "--dir", str(server.home / "inner")).err

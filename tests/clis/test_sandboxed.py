@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.clis.crews import TIME_TO_TELL, ModelSite
-from tests.clis.policies import ObedientModel, Said, writes
+from tests.clis.crews import TIME_TO_TELL, ModelSite, reminded
+from tests.clis.policies import NeverReports, ObedientModel, Said, writes
+from tests.clis.test_team import repeats_itself
 from tests.clis.turns import Answer, CallTool, Part, Policy, Shell, Tool, Turn
 from tests.sandboxes import sandboxed
 
@@ -40,6 +41,27 @@ def done_with_one_start(house: ModelSite, task_id: str) -> None:
     assert len(house.launches(task_id=task_id)) == 1
 
 
+def test_each_program_that_is_reminded_of_its_report_goes_on_in_its_session(
+    tmp_path: Path, name: str, sandboxed: None
+) -> None:
+    """The second run has a new directory of its own, with the session alone: nothing of it is in its user's home."""
+    made = tmp_path / "projects" / "house" / "made.txt"
+    diligent = ObedientModel(writes(made, f"by {name}\n"))
+    first = repeats_itself if name == "qwen" else NeverReports(diligent.work)
+    with ModelSite(tmp_path, reminded(first, diligent), (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+        task = has_a_task(house, name)
+        house.coordinator()
+        done_with_one_start(house, task)
+        assert made.read_text().strip() == f"by {name}"
+        assert [each["agent_id"] for each in house.history.of("launch.reminded")] == [name]
+        assert any(len(turn.prompts) > 1 for turn in house.endpoint.turns), "it knows what it was told at first"
+        own = [path for each in OWN for path in (tmp_path / each).rglob("*") if path.is_file()]
+        assert [path for path in own if path.name not in SET_UP] == []
+
+
+OWN = (".claude", ".codex", ".copilot", ".gemini", ".qwen", ".local/share/opencode", ".local/state", ".config")
+SET_UP = {"config.toml", "settings.json", "opencode.json", ".gitignore"}
+"""What the house has written there for its programs, and Toryo for opencode."""
 READERS = ("Read", "read_file", "read", "view")
 """The tools that read a file, by name: Claude Code; Gemini and Qwen; opencode; Copilot. Codex has its shell alone."""
 OURS, OTHERS = "what-the-project-holds", "what-another-project-holds"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pwd
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
+from toryo.coordinator.program_homes import ProgramHomes
 from toryo.coordinator.provider import BadConfig, Command, Needs, Provider
 from toryo.coordinator.providers import BUILT_IN, configured
 from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox
@@ -55,11 +58,15 @@ class Yard:
         self.project.mkdir()
         git(self.project, "init", "--quiet")
         git(self.project, "commit", "--quiet", "--allow-empty", "--message", "first")
+        self.homes, self.launch = ProgramHomes(self.data / "workspaces"), Launch("lau_1", "ann")
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
         self.sandbox = Sandbox(Mode.BWRAP, hidden=[self.data], inherited=os.environ, **more)
 
     def run(self, script: str, *, environ: Mapping[str, str] | None = None, **place: Any) -> str:
         """What a shell script prints in there."""
+        if "homes" not in place:
+            own = place.get("needs", Needs()).own
+            place["homes"] = self.homes.make(self.launch, own, None, written=[self.project])
         where = Place(**{"project": self.project, "workspace": self.workspace, "server_url": "http://x", **place})
         walled = self.sandbox.around(["/bin/sh", "-c", script], {**self.environ, **(environ or {})}, where)
         try:
@@ -121,11 +128,134 @@ def test_a_data_directory_within_the_project_is_hidden_and_cannot_be_moved_away(
     assert [path for path in yard.project.rglob("owner.token") if data not in path.parents] == []
 
 
-def test_a_project_that_is_the_whole_home_shows_no_keys(tmp_path: Path, sandboxed: None) -> None:
-    yard = Yard(tmp_path)
-    said = yard.run("cat .ssh/id_ed25519 .aws/credentials .config/gh/hosts.yml; echo ok > here", project=yard.home)
+@pytest.mark.parametrize("up", [0, 1, 2])
+def test_a_project_that_contains_the_home_is_refused(yard: Yard, up: int) -> None:
+    project = (yard.home, *yard.home.parents)[up]
+    with pytest.raises(BadConfig, match="contains the home directory"):
+        yard.run("echo evil > .profile", project=project)
+    assert not (yard.home / ".profile").exists()
+
+
+def test_the_machines_own_home_of_the_user_counts_too_whatever_the_environment_says(yard: Yard) -> None:
+    own = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    with pytest.raises(BadConfig, match="contains the home directory"):
+        yard.run("true", project=own, environ={"HOME": str(yard.home)})
+
+
+def test_a_path_that_contains_the_home_cannot_be_made_writable_for_all(yard: Yard) -> None:
+    with pytest.raises(BadConfig, match="sandbox_write"):
+        Sandbox(Mode.BWRAP, writes=[yard.home.parent], inherited=yard.environ)
+
+
+def test_a_project_beside_keys_shows_none_of_them(yard: Yard) -> None:
+    said = yard.run("cat gh/hosts.yml; echo ok > here", project=yard.home / ".config")
     assert "hush" not in said
-    assert (yard.home / "here").exists()
+    assert (yard.home / ".config" / "here").exists()
+
+
+CREDENTIALS = (
+    *(".ssh/id_ed25519", ".ssh/config", ".gnupg/secring.gpg", ".netrc", ".git-credentials", ".config/git/credentials"),
+    *(".aws/credentials", ".aws/config", ".azure/accessTokens.json", ".kube/config", ".docker/config.json"),
+    *(".config/gh/hosts.yml", ".config/glab-cli/config.yml", ".config/hub", ".config/gcloud/credentials.db"),
+    *(".cargo/credentials", ".cargo/credentials.toml", ".cargo/config", ".cargo/config.toml", ".npmrc", ".yarnrc.yml"),
+    *(".npm-global/etc/npmrc", ".nvm/versions/node/v22.0.0/etc/npmrc", ".volta/tools/image/node/22.0.0/etc/npmrc"),
+    *(".asdf/installs/nodejs/22.0.0/etc/npmrc", ".local/share/mise/installs/node/22.0.0/etc/npmrc"),
+    *(".local/share/fnm/node-versions/v22.0.0/installation/etc/npmrc", ".config/pnpm/rc", ".local/share/pnpm/rc"),
+    *(".bunfig.toml", ".bun/install/global/.npmrc", ".pypirc", ".config/pip/pip.conf", ".pip/pip.conf"),
+    *(".pyenv/versions/3.12.0/pip.conf", ".local/share/pipx/venvs/x/pip.conf", ".local/share/uv/tools/x/pip.conf"),
+    *(".config/uv/uv.toml", ".local/share/uv/credentials/credentials.toml", ".m2/settings.xml", ".gem/credentials"),
+    *(".m2/settings-security.xml", ".gradle/gradle.properties", ".local/share/gem/credentials", ".bundle/config"),
+    *(".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config", ".terraformrc"),
+    *(
+        ".terraform.d/credentials.json",
+        ".config/rclone/rclone.conf",
+        ".s3cfg",
+        ".boto",
+        ".pgpass",
+        ".my.cnf",
+        ".vault-token",
+    ),
+    *(".cargo/unknown", ".npm-global/unknown", ".bun/unknown", ".deno/unknown", ".local/share/unknown", "go/unknown"),
+    *(".env", ".config/containers/auth.json", ".cache/huggingface/token", ".huggingface/token", ".kaggle/kaggle.json"),
+    *(".password-store/a.gpg", ".local/share/keyrings/login.keyring", ".mozilla/firefox/a/logins.json", ".bashrc"),
+    *(".config/chromium/Default/Login Data", ".bash_history", ".zsh_history", ".python_history", ".profile"),
+    *(".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".qwen/oauth_creds.json"),
+    *(".copilot/config.json", ".local/share/opencode/auth.json", ".config/anything/token", ".anything"),
+)
+"""Files of a home in which programs keep logins, and what was said to them."""
+
+
+@pytest.mark.parametrize("shown", [False, True], ids=["by-default", "with-all-that-a-person-shows"])
+def test_no_credential_of_a_home_is_found_in_there(tmp_path: Path, sandboxed: None, shown: bool) -> None:
+    """What a program finds by looking, not only where it is told to look. A person may show the whole home: then what
+    has a known place is hidden still."""
+    yard = Yard(tmp_path, **({"reads": [tmp_path / "home"]} if shown else {}))
+    for number, name in enumerate(CREDENTIALS):
+        (yard.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (yard.home / name).write_text(f"hush-{number}.")
+    for tool in (".cargo/bin/cargo", ".nvm/versions/node/v22.0.0/bin/node", ".npm-global/lib/node_modules/x.js"):
+        (yard.home / tool).parent.mkdir(parents=True, exist_ok=True)
+        (yard.home / tool).write_text("a program ")
+    found = yard.run(f"grep -rhs hush {yard.home}; grep -rhs 'a program' {yard.home}; true")
+    theirs = {CREDENTIALS[int(each)] for each in re.findall(r"hush-(\d+)\.", found)}
+    assert found.count("a program") == 3
+    assert theirs == ({each for each in CREDENTIALS if each.startswith(NO_KNOWN_PLACE)} if shown else set())
+
+
+NO_KNOWN_PLACE = (
+    *(
+        ".claude/",
+        ".codex/",
+        ".gemini/",
+        ".qwen/",
+        ".copilot/",
+        ".local/share/opencode/",
+        ".local/share/uv/credentials",
+    ),
+    *(".env", ".config/anything", ".anything"),
+    *(".cargo/unknown", ".npm-global/unknown", ".bun/unknown", ".deno/unknown", ".local/share/unknown", "go/unknown"),
+)
+
+
+GIT_SETTINGS = {
+    "user.name": "Ann",
+    "user.email": "ann@example.org",
+    "init.defaultBranch": "main",
+    "filter.lfs.clean": "git-lfs clean -- %f",
+    "core.excludesFile": 'odd "\\ \t# ; text',
+}
+GIT_SECRETS = {
+    "url.https://ann:hush@example.org/.insteadOf": "https://example.org/",
+    "http.https://example.org/.extraHeader": "Authorization: hush",
+    "http.proxy": "http://ann:hush@proxy:3128",
+    "credential.helper": "!echo password=hush",
+    "alias.up": "!curl -H 'hush' https://example.org",
+    "github.token": "hush",
+    "sendemail.smtpPass": "hush",
+    "core.gitProxy": "https://ann:hush@example.org",
+    "user.token": "hush",
+    "init.templateDir": "ghp_hushhushhushhushhushhushhush",
+}
+
+
+@pytest.mark.parametrize("shown", [False, True])
+@pytest.mark.parametrize("file", [".gitconfig", ".config/git/config"])
+def test_gits_settings_are_there_without_the_secrets_among_them(
+    tmp_path: Path, sandboxed: None, file: str, shown: bool
+) -> None:
+    yard = Yard(tmp_path, **({"reads": [tmp_path / "home"]} if shown else {}))
+    place = yard.home / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for key, value in (GIT_SETTINGS | GIT_SECRETS).items():
+        git(yard.home, "config", "--file", str(place), key, value)
+    said = yard.run(
+        "".join(f"git config --get '{key}'; " for key in GIT_SETTINGS)
+        + f"cat ~/.gitconfig ~/.config/git/config; echo evil >>{place}; grep -rhs hush {place.parent}"
+    )
+    for value in GIT_SETTINGS.values():
+        assert value in said
+    assert "hush" not in said + yard.run("git config --list")
+    assert "evil" not in place.read_text()
 
 
 def test_who_may_only_look_changes_nothing_in_the_project(yard: Yard) -> None:
@@ -142,87 +272,12 @@ def test_more_may_be_shown_and_written_where_the_coordinators_file_says_so(tmp_p
     assert (tmp_path / "cache" / "x").exists()
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "opencode", "copilot"])
-def test_a_program_keeps_its_login_and_cannot_change_what_runs_when_a_person_starts_it(yard: Yard, name: str) -> None:
-    needs = BUILT_IN[name].needs
-    assert needs is not None
-    found = needs(yard.environ)
-    for write in found.writes:
-        write.mkdir(parents=True, exist_ok=True)
-    for each in found.fixed:
-        each.write_text("a person's")
-    for each in found.made:
-        each.parent.mkdir(parents=True, exist_ok=True)
-    attempts = [f"echo evil > '{each}'; mv '{each}' '{each}.old'" for each in (*found.fixed, *found.made)]
-    yard.run("; ".join([*attempts, *(f"echo kept > '{write}/session'" for write in found.writes)]), needs=found)
-    assert {each.read_text() for each in found.fixed} == {"a person's"}
-    assert {path: path.read_text() for path in found.made} == dict(found.made)
-    assert {(write / "session").read_text() for write in found.writes} == {"kept\n"}
-
-
 def test_a_copy_may_be_changed_and_the_original_stays(yard: Yard) -> None:
     own = yard.home / ".claude.json"
     own.write_text("{}")
     said = yard.run("cat ~/.claude.json; echo evil > ~/new; mv ~/new ~/.claude.json", needs=Needs(copies={own: own}))
     assert said == "{}"
     assert own.read_text() == "{}"
-
-
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "opencode", "copilot"])
-def test_settings_that_are_missing_cannot_be_made_by_an_agent(yard: Yard, name: str) -> None:
-    needs = BUILT_IN[name].needs
-    assert needs is not None
-    found = needs(yard.environ)
-    attempts = [
-        f"echo evil > '{each}'; mkdir -p '{each}'; echo evil > '{each}/evil'; mv '{each}' '{each}.old'"
-        for each in (*found.fixed, *found.made)
-    ]
-    yard.run("; ".join(attempts), needs=found)
-    assert [path for place in found.writes for path in place.rglob("*") if "evil" in path.name] == []
-    texts = {each.read_text() for each in (*found.fixed, *found.made) if each.is_file()}
-    assert not any("evil" in text for text in texts)
-    assert [each for each in found.fixed if not each.exists()] == []
-
-
-def test_a_link_among_a_programs_settings_that_could_be_replaced_is_refused(yard: Yard) -> None:
-    place = yard.home / ".claude"
-    place.mkdir()
-    (yard.home / "dotfiles.json").write_text("{}")
-    (place / "settings.json").symlink_to(yard.home / "dotfiles.json")
-    found = BUILT_IN["claude"].needs
-    assert found is not None
-    with pytest.raises(BadConfig, match="symbolic link"):
-        yard.run("true", needs=found(yard.environ))
-
-
-def test_an_agents_link_among_a_programs_settings_leads_nowhere(yard: Yard) -> None:
-    place = yard.home / ".claude"
-    place.mkdir()
-    (place / "agents").symlink_to(yard.home / ".ssh")
-    found = BUILT_IN["claude"].needs
-    assert found is not None
-    with pytest.raises(BadConfig, match="symbolic link"):
-        yard.run(f"cat ~/.claude/agents/* {yard.home}/.ssh/*", needs=found(yard.environ))
-
-
-def test_settings_in_a_directory_that_is_a_link_are_read_only_by_both_names(yard: Yard) -> None:
-    real = yard.home / "dotfiles"
-    real.mkdir()
-    (yard.home / ".claude").symlink_to(real)
-    found = BUILT_IN["claude"].needs
-    assert found is not None
-    yard.run(f"echo evil > {real}/settings.json; echo evil > ~/.claude/settings.json", needs=found(yard.environ))
-    assert (real / "settings.json").read_text() == "{}\n"
-
-
-def test_settings_behind_a_persons_link_stay_read_only_by_both_names(yard: Yard) -> None:
-    real = yard.home / "dotfiles"
-    real.mkdir()
-    (real / "settings.json").write_text("{}")
-    (yard.home / ".claude").symlink_to(real)
-    needs = Needs(writes=(yard.home / ".claude",), fixed=(yard.home / ".claude" / "settings.json",))
-    yard.run(f"echo evil > {real}/settings.json; echo evil > ~/.claude/settings.json", needs=needs)
-    assert (real / "settings.json").read_text() == "{}"
 
 
 # --- what agents leave for the next sandbox ---------------------------------------------------------------------------
@@ -343,9 +398,9 @@ def test_other_servers_data_is_hidden_wherever_it_is_shown(yard: Yard, monkeypat
     other = yard.home / "share" / "toryo" / "projects" / "other" / "data" / "owner.token"
     other.parent.mkdir(parents=True)
     other.write_text("hush")
-    mine = yard.home / "letter.txt"
+    mine = yard.home / "share" / "letter.txt"
     mine.write_text("hello")
-    said = yard.run(f"cat {mine} {other}", project=yard.home)
+    said = yard.run(f"cat {mine} {other}", project=yard.home / "share")
     assert "hello" in said
     assert "hush" not in said
 
@@ -588,11 +643,11 @@ def test_a_program_sees_the_login_of_its_own_account_and_of_no_other(yard: Yard,
     }
     for name, place in places.items():
         place.mkdir(parents=True)
-        (place / "login").write_text(f"login-of-{name} ")
+        (place / ".credentials.json").write_text(f"login-of-{name} ")
     accounts = {each: {"env": {"CLAUDE_CONFIG_DIR": str(places[each])}} for each in ("second", "third")}
     accounts["fourth"] = {"env": {"ANTHROPIC_API_KEY": "key"}}
     config = Config.model_validate({"ai_providers": {"claude": {"accounts": accounts}}})
-    script = "; ".join(f"cat {place}/login" for place in places.values())
+    script = "; ".join(f"cat {place}/.credentials.json" for place in places.values())
     claude = replace(
         configured(config.ai_providers)["claude"], prepare=lambda _: Command(("/bin/sh", "-c", f"({script}) 2>&1"))
     )

@@ -125,3 +125,30 @@ def test_an_acceptance_check_runs_what_an_agent_wrote_and_finds_nothing(site: Si
     )
     site.until_status(task, "completed")
     assert (home / "stolen").read_text(errors="replace") == ""
+
+
+@pytest.mark.deep
+def test_a_program_renews_its_login_is_resumed_in_its_session_and_leaves_nothing_else(site: Site) -> None:
+    own, program = site.directory / ".codex", site.directory / "codex"
+    own.mkdir()
+    login = {"tokens": {"access_token": "a1", "account_id": "me"}, "last_refresh": "then"}
+    (own / "auth.json").write_text(json.dumps(login))
+    renewed = {"tokens": {"access_token": "a2", "account_id": "me"}, "last_refresh": "now"}
+    lines = (
+        "#!/bin/sh",
+        "cat ~/.codex/sessions/said && echo went on with $* && grep -q a2 ~/.codex/auth.json && echo logged in",
+        "echo evil >~/.codex/evil; mkdir -p ~/.codex/sessions; echo said >~/.codex/sessions/said",
+        f"echo '{json.dumps(renewed)}' >~/.codex/new && mv ~/.codex/new ~/.codex/auth.json",
+        """echo '{"type":"thread.started","thread_id":"session-1"}'""",
+    )
+    program.write_text("\n".join(lines))
+    program.chmod(0o755)
+    site.project("house")
+    site.coordinator(ai_providers={"codex": {"cli_command": str(program), "resume": True}})
+    site.hire("worker", "house", provider="codex")
+    site.file("house", "Build", assignee_id="worker", status="in_progress")
+    told = lambda: "".join(path.read_text() for path in (site.data / "logs").glob("lau_*.log"))  # noqa: E731
+    site.until("it went on", lambda: "logged in" in told())
+    assert "resume session-1" in told()
+    site.until("the login is renewed", lambda: json.loads((own / "auth.json").read_text()) == renewed)
+    assert [path.name for path in own.rglob("*")] == ["auth.json"]

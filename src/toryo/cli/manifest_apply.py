@@ -79,7 +79,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         wider_rights.confirm(here, wider, "This file")
     plan = _Plan()
     for project in manifest.projects:
-        projects.warn_without_worktrees(here, project.id or project.name, project.directory, project.settings)
+        projects.warn_of_directory(here, project.id or project.name, project.directory, project.settings)
         _plan_project(plan, project, there)
     agents = files.agents_in_order(manifest.agents)
     for agent in agents:

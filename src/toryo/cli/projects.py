@@ -164,9 +164,14 @@ def missing(here: Here, path: Path) -> str | None:
     return f"{path} is {'not a directory' if path.exists() else 'missing'}. Create it, or choose another directory"
 
 
-def warn_without_worktrees(here: Here, name: str, directory: Path, settings: Mapping[str, Any]) -> None:
-    """Says what prevents worktrees that the settings ask for. Coordinators create them where they run, so of a
-    directory on another machine nothing is known here."""
+def warn_of_directory(here: Here, name: str, directory: Path, settings: Mapping[str, Any]) -> None:
+    """Says what prevents sandboxes, and worktrees that the settings ask for. Coordinators create them where they run,
+    so of a directory on another machine nothing is known here."""
+    if here.client.address.local and Path.home().resolve().is_relative_to(directory.resolve()):
+        output.say(
+            f"toryo: warning: agents of {name} cannot start in a sandbox: {directory} contains your home directory. "
+            "Choose a directory within it"
+        )
     if settings.get("isolation") != "worktree" or not here.client.address.local or not directory.is_dir():
         return
     from toryo.coordinator import worktrees
@@ -177,7 +182,7 @@ def warn_without_worktrees(here: Here, name: str, directory: Path, settings: Map
 
 def _warn(here: Here, project: dict[str, Any]) -> None:
     place = Path(project["working_directory"])
-    warn_without_worktrees(here, project["project_id"], place, project["settings"])
+    warn_of_directory(here, project["project_id"], place, project["settings"])
 
 
 def _directory(here: Here, given: Path, *, yes: bool) -> str:

@@ -43,6 +43,7 @@ from toryo.coordinator import (
     orders,
     orphans,
     processes,
+    program_homes,
     reconcile,
     stop_escalation,
     task_worktrees,
@@ -188,6 +189,7 @@ class Coordinator:
 
     async def run(self) -> None:
         logs.forget_older_than(self._logs_in, self.config.log_keep_days)
+        self._starter.homes.forget_older_than(self.config.log_keep_days)
         self._adopt_orphans()
         self._go_on_with(self._journal.read())
         await asyncio.to_thread(combining.sweep, self._starter.worktrees)
@@ -195,6 +197,7 @@ class Coordinator:
         self._beside(self._measuring.run(self._tell_of_disk))
         self._beside(self._logins.run(self._server.report_login))
         self._beside(self._look_for_left_behind())
+        self._beside(self._share_logins())
         self._beside(touched_paths.watch(lambda: tuple(self._table), self._tell_of_paths))
         try:
             await self._work()
@@ -264,6 +267,14 @@ class Coordinator:
         while True:
             await asyncio.sleep(LOOK_FOR_LEFT_BEHIND)
             self._end_left_behind()
+
+    async def _share_logins(self) -> None:
+        """Programs renew their logins while others run."""
+        while True:
+            await asyncio.sleep(program_homes.SHARED_EVERY)
+            for entry in self._table:
+                if entry.provider is not None and entry.provider.needs is not None:
+                    self._starter.homes.share_logins(entry.launch.launch_id)
 
     async def _begin_all(self, launches: Sequence[Launch]) -> None:
         """Starts launches one by one, yielding in between, so that the server is asked and exits are noticed in
@@ -400,6 +411,7 @@ class Coordinator:
         reading = self._read_to_the_end(entry)
         end = exit_verdict.exit_of(entry.process, reading, entry.log)
         verdict = exit_verdict.judged(entry, end, reading)
+        self._starter.homes.keep(launch_id, reading.session_id)
         if verdict.failure is Failure.NOT_LOGGED_IN and entry.provider is not None:
             self._logins.failed(MissingLogin(entry.launch.ai_type, entry.launch.account), entry.provider)
         log.info("%s has ended %s%s", launch_id, end.told, f": {verdict.failure}" if verdict.failure else "")

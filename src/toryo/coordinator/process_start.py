@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.prices import cost
 from toryo.coordinator.processes import Process
+from toryo.coordinator.program_homes import ProgramHomes
 from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
 from toryo.coordinator.sandbox import Place, Sandbox, Walled
@@ -73,6 +74,7 @@ class Starter:
         self._server_url = server_url
         self._mark = mark
         self._workspaces = workspaces
+        self.homes = ProgramHomes(workspaces.directory)
         self.worktrees = worktrees
         self._inherited = inherited
         self._sandbox = sandbox
@@ -123,6 +125,8 @@ class Starter:
         before.
         """
         provider = self._provider(launch)
+        inside = self._sandbox is not None and self._sandbox.wanted(launch)
+        launch = self._with_its_session(launch, inside=inside)
         workspace = self._workspaces.make(launch.launch_id)
         try:
             directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
@@ -134,12 +138,15 @@ class Starter:
             outside = self._environment(launch, provider, worktree)
             env = outside | dict(command.env)
             notes = worktree.notes if worktree is not None and resumed is None else ()
-            needs = provider.needs(outside) if provider.needs is not None else Needs()
+            needs = provider.needs(outside) if provider.needs is not None and inside else Needs()
+            homes = self._homes_of(launch, needs, setting, command, (directory, self.worktrees))
             looks = provider.model_cli and permissions(setting) is Permissions.READ
-            walled = self._walled(launch, command.argv, env, needs, directory, worktree, workspace, read_only=looks)
+            walled = self._walled(
+                launch, command.argv, env, needs, homes, directory, worktree, workspace, read_only=looks
+            )
             process = self._execute(launch, command, walled, directory, notes)
         except BaseException:
-            self._workspaces.remove(launch.launch_id)
+            self.clean_up(launch.launch_id)
             raise
         return Started(process, provider, self.mask(launch), self.reading(launch))
 
@@ -179,6 +186,20 @@ class Starter:
             plans=partial(task_worktrees.merged_text, worktree) if worktree is not None else None,
         )
 
+    def _with_its_session(self, launch: Launch, *, inside: bool) -> Launch:
+        """Without the session that its program would not find: sessions of a sandbox exist only in one."""
+        session = str(launch.program_session.get("id") or "")
+        provider = self._provider(launch)
+        if not session or provider.needs is None or self.homes.has_session(launch, session) is inside:
+            return launch
+        return replace(launch, program_session={})
+
+    def _homes_of(
+        self, launch: Launch, needs: Needs, setting: Setting, command: Command, written: Sequence[Path]
+    ) -> dict[Path, Path]:
+        links = {str(setting.workspace / name): target for name, target in command.links.items()}
+        return self.homes.make(launch, needs.own, setting.resume, links=links, written=written)
+
     def workspace(self, launch_id: str) -> Path:
         return self._workspaces.path(launch_id)
 
@@ -194,6 +215,7 @@ class Starter:
             return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
 
     def clean_up(self, launch_id: str) -> None:
+        self.homes.remove(launch_id)
         self._workspaces.remove(launch_id)
 
     def mask(self, launch: Launch, more: Iterable[str] = ()) -> Mask:
@@ -220,6 +242,7 @@ class Starter:
         argv: Sequence[str],
         env: Mapping[str, str],
         needs: Needs,
+        homes: Mapping[Path, Path],
         directory: Path,
         worktree: Worktree | None,
         workspace: Path,
@@ -238,6 +261,7 @@ class Starter:
             read_only,
             self._server_url,
             needs,
+            homes,
             sandbox.program_words(section.cli_args) if section is not None else (),
             tuple(self._logins_of_others(launch, needs)),
         )
@@ -248,10 +272,10 @@ class Starter:
         base = self.providers.get(launch.ai_type)
         if base is None or base.needs is None:
             return
-        real = {path.resolve() for path in own.writes}
+        real = {each.place.resolve() for each in own.own}
         for each in base.logins:
             found = base.needs({**environment.allowed(self._inherited, each.env), **each.settings})
-            yield from (path for path in found.writes if path.resolve() not in real)
+            yield from (other.place for other in found.own if other.place.resolve() not in real)
 
     def check_walled(self, order: CheckOrder, directory: Path) -> Callable[[Sequence[str]], Walled]:
         """How the command of an acceptance check is executed: what it runs, an agent may have written."""

@@ -160,18 +160,34 @@ FINE = Verdict(None)
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """A program's own directory in the home. A launch in a sandbox has a new one at its path (`program_homes.py`), with
+    what is named here; what the program writes there is dropped, but for renewed tokens and its session.
+    """
+
+    place: Path
+    fixed: tuple[str, ...] = ()
+    """Settings and installed parts, read-only. A missing one is empty: the program must not obey what it wrote itself,
+    since its `permissions` may be narrower than the sandbox."""
+    made: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The same, with what stands there if they are missing."""
+    copies: tuple[str, ...] = ()
+    """Files of which it gets a copy."""
+    logins: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    """The same; JSON objects, with the keys of tokens that it renews (`a.b`, `*` for any name). No key may lead the
+    program anywhere: no address, no command, no account."""
+    sessions: tuple[str, ...] = ()
+    """Patterns of the files that it needs to resume a session (`*` matches `/` too)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Needs:
     """The files of the user's home that a program needs in a sandbox. The rest of the home is hidden."""
 
-    writes: tuple[Path, ...] = ()
-    """Directories with its login and its sessions; created if missing."""
+    own: tuple[Own, ...] = ()
     reads: tuple[Path, ...] = ()
-    fixed: tuple[Path, ...] = ()
-    """Read-only paths within `writes`: settings with which the program would run commands, also when a person starts
-    it.
-    """
     made: Mapping[Path, str] = field(default_factory=dict, hash=False)
-    """The same, with their content if they are missing: otherwise an agent could create them."""
+    """Read-only files, with their content if they are missing."""
     copies: Mapping[Path, Path] = field(default_factory=dict, hash=False)
     """Files of which it gets a copy, by target path. Changes to the copy are lost."""
 

@@ -23,9 +23,9 @@ from pathlib import Path
 
 import toryo
 from toryo import data_directories, untrusted_files
-from toryo.coordinator import processes
+from toryo.coordinator import processes, shown_home
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.provider import BadConfig, Needs
+from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.coordinator.worktrees.launch_repositories import repository_of
 from toryo.provider_options import SANDBOX_NETWORK, plain
 
@@ -36,6 +36,10 @@ ON = "sandbox: on"
 ADVICE = (
     "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md in Toryo's source), then restart the "
     "Coordinator. Or run agents as another user."
+)
+CONTAINS_HOME = (
+    "{} cannot be used in a sandbox: it contains the home directory, and a program could create files there that your "
+    "shell or your desktop executes. Choose a directory within the home."
 )
 NO_WAY = (
     "sandbox_network is off, but the server is reached by TCP, so agents could not reach it. Give the "
@@ -69,22 +73,6 @@ exec "$@"
 symbolic links in directories that agents write, so a link created at the right moment could move a mount elsewhere.
 """
 _OF_ITS_OWN = ("/tmp", "/var/tmp")  # noqa: S108 - an empty one for each program
-_SECRETS = (
-    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gh", ".config/gcloud", ".config/op"),
-    *(".netrc", ".npmrc", ".pypirc", ".git-credentials", ".config/git/credentials", ".pgpass", ".vault-token"),
-    *(".password-store", ".local/share/keyrings", ".local/share/kwalletd", ".cargo/credentials.toml"),
-    *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware"),
-    *(".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".bash_history", ".zsh_history"),
-    *("snap", ".var/app", ".config/systemd", ".config/autostart", ".bashrc", ".bash_profile", ".profile", ".zshrc"),
-)
-"""Paths in the home that are hidden even where a project (or a configured path) contains the home."""
-_TOOLS = (
-    *(".pyenv", ".rbenv", ".nvm", ".asdf", ".volta", ".sdkman", ".rustup", ".cargo", ".bun", ".deno", ".nix-profile"),
-    *(".npm-global", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/fnm", ".local/share/pnpm"),
-    *(".local/share/uv/python", ".local/share/uv/tools", ".local/share/pipx/venvs", "go/bin"),
-)
-"""Paths in the home with installed programs. Read-only."""
-_GIT_SETTINGS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _MOST_LINKS = 40
 _ESCAPED = re.compile(r"[ \t\n\\]")
 _SCRUBBED = ("TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR")
@@ -120,6 +108,8 @@ class Place:
     """Whether the program may only read its project."""
     server_url: str = ""
     needs: Needs = field(default_factory=Needs)
+    homes: Mapping[Path, Path] = field(default_factory=dict)
+    """What the program finds in place of its own directories (`Needs.own`)."""
     programs: tuple[Path, ...] = ()
     """Programs and files named in the Coordinator's file."""
     hidden: tuple[Path, ...] = ()
@@ -192,6 +182,9 @@ class Sandbox:
         hidden: Sequence[Path] = (),
         inherited: Mapping[str, str],
     ) -> None:
+        for each in writes:
+            if shown_home.contains_home(each.expanduser().resolve(), inherited):
+                raise BadConfig(CONTAINS_HOME.format(f"The path {each} of sandbox_write"))
         self.mode = mode
         self.network = network
         self._reads, self._writes, self._hidden = reads, writes, hidden
@@ -257,6 +250,10 @@ class Sandbox:
                     keep.append(untrusted_files.opened(source))
                     opened.callback(os.close, keep[-1])
                     view.copy(target, keep[-1])
+            for target, text in shown_home.git_settings(Path(env["HOME"]), env) if env.get("HOME") else ():
+                keep.append(_text_in_memory(text))
+                opened.callback(os.close, keep[-1])
+                view.settings(target, keep[-1])
             mounts = []
             for word in view.words():
                 if isinstance(word, _Mount):
@@ -279,26 +276,22 @@ class Sandbox:
         """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
         home = Path(env["HOME"]) if env.get("HOME") else None
         protected = [each.resolve() for each in (*self._hidden, data_directories.users())]
-        if place.project == Path("/") or place.project in protected:
-            raise BadConfig(
-                f"The working directory {place.project} cannot be used in a sandbox: it is the root of the file "
-                "system or the server's data directory. Choose another working directory for the project."
-            )
+        _refuse_project(place.project, protected, env)
         view = View(home, _written(place, self._writes))
         _show_tools(view, env, home, protected)
         for path in (program, *place.programs, *_node(env)):
             view.program(path)
         view.bind(place.project, write=place.writes_project)
         if home is not None:
-            for name in _SECRETS:
-                view.hide(home / name)
+            for path in shown_home.hidden(home):
+                view.hide(path)
         for path in self._reads:
             view.read(path)
         for path in self._writes:
             view.bind(path, write=True)
         for path in place.hidden:
             view.hide(path)
-        _show_needs(view, place.needs)
+        _show_needs(view, place.needs, place.homes)
         for path in _own_python():
             view.read(path)
         _show_git(view, place, home)
@@ -318,6 +311,8 @@ class _Entry:
     source: Path | None
     write: bool = False
     descriptor: int | None = None
+    instead: bool = False
+    """Whether it is something else than what this machine has there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +353,19 @@ class View:
         real = self.real(path)
         if real is not None:
             self._entries[str(path)] = self._entries[str(real)] = _Entry(real, write)
+
+    def put(self, path: Path, source: Path, *, write: bool) -> set[Path]:
+        """Shows something else there and where a link leads to; returns both paths. Raises BadConfig behind a link in a
+        directory that agents write.
+        """
+        led_to = self._led_to(path)
+        if led_to is None:
+            raise BadConfig(
+                f"{path} is behind a symbolic link in a directory that agents can change, so it is not added to a "
+                "sandbox. Replace the link, or enter the directory that it points to."
+            )
+        self._entries[str(path)] = self._entries[led_to] = _Entry(source, write, instead=True)
+        return {path, Path(led_to)}
 
     def real(self, path: Path) -> Path | None:
         """The path without symbolic links; None if it is missing, or if a link is in a directory that agents write."""
@@ -445,6 +453,12 @@ class View:
     def copy(self, path: Path, descriptor: int) -> None:
         self._entries[str(path)] = _Entry(None, descriptor=descriptor)
 
+    def settings(self, path: Path, descriptor: int) -> None:
+        """Shows this text instead of the file, read-only."""
+        led_to = self._led_to(path)
+        at = led_to if led_to is not None and self.shows(path) else str(path)
+        self._entries[at] = _Entry(None, descriptor=descriptor, instead=True)
+
     def shows(self, path: Path) -> bool:
         return _of_system(path) or self._around(path, itself=True) is not None
 
@@ -469,9 +483,15 @@ class View:
 
     def _word(self, path: Path, entry: _Entry) -> Iterator[str | _Mount]:
         if entry.descriptor is not None:
-            yield from ("--file", str(entry.descriptor), str(path))
+            yield from ("--ro-bind-data" if entry.instead else "--file", str(entry.descriptor), str(path))
         elif entry.source is not None:
             around = self._around(path)
+            if around is not None and (entry.instead or self._entries[around].instead):
+                if not self._entries[around].instead and os.path.realpath(path) != str(path):
+                    return  # the link is there already, and leads to its target
+                self._mounted.append(path)
+                yield _Mount(entry.source, path, entry.write)
+                return
             if around is not None and not entry.write and not self._entries[around].write:
                 return  # its surroundings are read-only and already show it
             shown = self._entries[around].source if around is not None else None
@@ -489,7 +509,9 @@ class View:
         """
         for path, entry in list(self._entries.items()):
             around = self._around(path)
-            if entry.write or around is None or not self._entries[around].write or not os.path.exists(path):  # noqa: PTH110
+            if around is None or not self._entries[around].write or not os.path.exists(path):  # noqa: PTH110
+                continue
+            if (entry.write and not entry.instead) or self._entries[around].instead:
                 continue
             for between in _parents(path):
                 if between == around:
@@ -505,13 +527,23 @@ class View:
         return None
 
 
+def _refuse_project(project: Path, protected: Sequence[Path], env: Mapping[str, str]) -> None:
+    if project == Path("/") or project in protected:
+        raise BadConfig(
+            f"The working directory {project} cannot be used in a sandbox: it is the root of the file "
+            "system or the server's data directory. Choose another working directory for the project."
+        )
+    if shown_home.contains_home(project, env):
+        raise BadConfig(CONTAINS_HOME.format(f"The working directory {project}"))
+
+
 def _written(place: Place, more: Sequence[Path]) -> list[Path]:
     """The directories in which agents write."""
     found = _repository(place.project)
     git = [found.common, *([found.own] if found.own else [])] if found is not None else []
     own = [each for each in (place.worktree, place.workspace) if each is not None]
     own += [repository_of(place.worktree)] if place.worktree is not None else []
-    return [Path(os.path.abspath(each)) for each in (place.project, *own, *git, *place.needs.writes, *more)]  # noqa: PTH100
+    return [Path(os.path.abspath(each)) for each in (place.project, *own, *git, *more)]  # noqa: PTH100
 
 
 def _opened(path: Path) -> int:
@@ -604,32 +636,49 @@ def _node(env: Mapping[str, str]) -> tuple[Path, ...]:
     return (Path(found),) if found else ()
 
 
+def _text_in_memory(text: str) -> int:
+    descriptor = os.memfd_create("settings", os.MFD_CLOEXEC)
+    os.write(descriptor, text.encode())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
 def _show_tools(view: View, env: Mapping[str, str], home: Path | None, protected: Sequence[Path]) -> None:
     for path in _on_path(env, [*protected, *([home] if home else [])]):
         if not view.written(path.resolve()):
             view.read(path)
     if home is not None:
-        for name in (*_GIT_SETTINGS, *_TOOLS):
+        for name in shown_home.TOOLS:
             view.read(home / name)
 
 
-def _show_needs(view: View, needs: Needs) -> None:
-    for path in needs.writes:
-        _made(path)
-        view.bind(path, write=True)
+def _show_needs(view: View, needs: Needs, homes: Mapping[Path, Path]) -> None:
+    for own in needs.own:
+        _show_own(view, own, homes[own.place])
     for path in needs.reads:
         view.read(path)
     for path, text in needs.made.items():
         _made(path, text)
-    for path in needs.fixed:
-        _made(path, _nothing(path))
-    for path in (*needs.fixed, *needs.made):
+    for path in needs.made:
         view.fix(path)
         if not path.exists() and path.parent.is_dir() and os.access(path.parent, os.W_OK):
             raise BadConfig(
                 f"{path} does not exist and cannot be created, so a program in the sandbox could create it. "
                 "Create it yourself."
             )
+
+
+def _show_own(view: View, own: Own, inside: Path) -> None:
+    if view.written(own.place):
+        _made(own.place)  # bubblewrap would make it in there, after the parents were looked at
+    places = view.put(own.place, inside, write=True)
+    for name in (*own.fixed, *own.made):
+        made = inside / name
+        found = view.real(own.place / name)
+        if found is None and not made.is_dir():
+            _made(made, own.made.get(name, _nothing(made)))
+        for place in places:
+            view.put(place / name, found or made, write=False)
 
 
 def _nothing(path: Path) -> str | None:

@@ -47,24 +47,24 @@ class Workspaces:
     """`<directory>/<launch id>/`, mode 0700."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self.directory = directory
 
     def path(self, launch_id: str) -> Path:
-        return self._directory / launch_id
+        return self.directory / launch_id
 
     def make(self, launch_id: str) -> Path:
         path = self.path(launch_id)
         try:
             path.mkdir(mode=0o700, exist_ok=True)
         except FileNotFoundError:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.mkdir(mode=0o700, exist_ok=True)
         return path
 
     def write(self, launch_id: str, files: Mapping[str, str]) -> None:
         """Writes generated files into the launch's directory, each readable by this user alone."""
         for name, text in files.items():
-            path = self._directory / launch_id / name
+            path = self.directory / launch_id / name
             if os.sep in name:
                 path.parent.mkdir(mode=0o700, exist_ok=True)
             with open(path, "w", encoding="utf-8", opener=_own) as file:
@@ -75,7 +75,7 @@ class Workspaces:
         for name, target in links.items():
             if not target.exists():
                 target.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path = self._directory / launch_id / name
+            path = self.directory / launch_id / name
             path.parent.mkdir(mode=0o700, exist_ok=True)
             path.unlink(missing_ok=True)
             path.symlink_to(target)
@@ -88,7 +88,7 @@ class Workspaces:
         return os.open(self.path(launch_id) / STDIN, os.O_RDONLY | os.O_CLOEXEC)
 
     def remove(self, launch_id: str) -> None:
-        shutil.rmtree(self._directory / launch_id, ignore_errors=True)
+        shutil.rmtree(self.directory / launch_id, ignore_errors=True)
 
 
 def _own(path: str, flags: int) -> int:

@@ -24,6 +24,7 @@ from toryo.coordinator.provider import (
     Exit,
     Login,
     Needs,
+    Own,
     Provider,
     Setting,
     Verdict,
@@ -187,14 +188,20 @@ def _needs(environ: Mapping[str, str]) -> Needs:
     user = home(environ)
     place = Path(environ.get("CLAUDE_CONFIG_DIR") or user / ".claude")
     copies = {} if environ.get("CLAUDE_CONFIG_DIR") else {user / ".claude.json": user / ".claude.json"}
-    fixed = ("settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks", "rules", "local")
-    return Needs(
-        writes=(place,),
-        reads=(user / ".local" / "share" / "claude",),
-        fixed=tuple(place / each for each in (*fixed, "output-styles")),
-        made={place / "settings.json": "{}\n"},
-        copies=copies,
+    own = Own(
+        place,
+        fixed=(
+            *("settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks"),
+            *("rules", "local", "output-styles"),
+        ),
+        copies=(".claude.json",),
+        logins={".credentials.json": tuple(f"claudeAiOauth.{each}" for each in _RENEWED)},
+        sessions=("projects/*",),
     )
+    return Needs(own=(own,), reads=(user / ".local" / "share" / "claude",), copies=copies)
+
+
+_RENEWED = ("accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt")
 
 
 PROVIDER = Provider(

@@ -25,6 +25,7 @@ from toryo.coordinator.provider import (
     Exit,
     Login,
     Needs,
+    Own,
     Provider,
     Setting,
     Verdict,
@@ -216,8 +217,17 @@ def _own_settings(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _needs(environ: Mapping[str, str]) -> Needs:
     place = Path(environ.get("CODEX_HOME") or home(environ) / ".codex")
-    fixed = ("AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json", "plugins")
-    return Needs(writes=(place,), fixed=tuple(place / each for each in fixed), made={place / "config.toml": ""})
+    own = Own(
+        place,
+        fixed=(
+            *("config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json", "plugins"),
+            *(".env", "packages"),
+        ),
+        copies=("models_cache.json",),
+        logins={"auth.json": ("tokens.id_token", "tokens.access_token", "tokens.refresh_token", "last_refresh")},
+        sessions=("sessions/*", "state_*.sqlite*", "thread_history_*.sqlite*"),
+    )
+    return Needs(own=(own,))
 
 
 PROVIDER = Provider(

@@ -28,7 +28,7 @@ from toryo.coordinator.program_output import (
     Turned,
     Used,
 )
-from toryo.coordinator.provider import Command, Login, Needs, Provider, Setting, extra_arguments, home, permissions
+from toryo.coordinator.provider import Command, Login, Needs, Own, Provider, Setting, extra_arguments, home, permissions
 from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"
@@ -177,21 +177,17 @@ def _users(environ: Mapping[str, str]) -> list[str]:
 
 def _needs(environ: Mapping[str, str]) -> Needs:
     place = Path(environ.get("COPILOT_HOME") or home(environ) / ".copilot")
-    fixed = (
-        "copilot-instructions.md",
-        "agents",
-        "skills",
-        "hooks",
-        "plugins",
-        "installed-plugins",
-        "pkg",
-        "lsp-config.json",
+    own = Own(
+        place,
+        fixed=(
+            *("settings.json", "lsp-config.json", "copilot-instructions.md", "agents", "skills"),
+            *("hooks", "plugins", "installed-plugins", "pkg"),
+        ),
+        made={"mcp-config.json": '{"mcpServers": {}}\n'},
+        copies=("config.json",),
+        sessions=("session-state/*", "session-store.db*"),
     )
-    return Needs(
-        writes=(place,),
-        fixed=tuple(place / each for each in fixed),
-        made={place / "mcp-config.json": '{"mcpServers": {}}\n', place / "settings.json": "{}\n"},
-    )
+    return Needs(own=(own,))
 
 
 PROVIDER = Provider(

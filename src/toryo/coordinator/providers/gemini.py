@@ -36,6 +36,7 @@ from toryo.coordinator.provider import (
     Exit,
     Login,
     Needs,
+    Own,
     Provider,
     Setting,
     Verdict,
@@ -217,13 +218,14 @@ def _login(environ: Mapping[str, str]) -> Login:
 def _needs(environ: Mapping[str, str]) -> Needs:
     """What the links in the launch's own home lead to; its settings are written out there."""
     place = _home(environ)
-    fixed = ("GEMINI.md", "commands", "extensions", "hooks", "skills", "agents", "policies", ".env")
-    return Needs(
-        writes=(place,),
-        reads=named_files(environ, "GOOGLE_APPLICATION_CREDENTIALS"),
-        fixed=tuple(place / each for each in fixed),
-        made={place / SETTINGS: "{}\n"},
+    own = Own(
+        place,
+        fixed=(SETTINGS, "GEMINI.md", "commands", "extensions", "hooks", "skills", "agents", "policies", ".env"),
+        copies=("google_accounts.json", "gemini-credentials.json", "installation_id", "projects.json"),
+        logins={"oauth_creds.json": ("access_token", "refresh_token", "id_token", "expiry_date")},
+        sessions=("tmp/*/chats/*", "tmp/*/.project_root", "history/*/.project_root"),
     )
+    return Needs(own=(own,), reads=named_files(environ, "GOOGLE_APPLICATION_CREDENTIALS"))
 
 
 PROVIDER = Provider(

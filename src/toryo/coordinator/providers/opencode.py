@@ -34,6 +34,7 @@ from toryo.coordinator.provider import (
     Command,
     Login,
     Needs,
+    Own,
     Provider,
     Setting,
     extra_arguments,
@@ -187,10 +188,15 @@ def _needs(environ: Mapping[str, str]) -> Needs:
     )
     config = Path(environ.get("XDG_CONFIG_HOME") or user / ".config") / "opencode"
     named = named_files(environ, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR")
+    own = Own(
+        data,
+        fixed=("bin", "plugin"),
+        logins={"auth.json": ("*.access", "*.refresh", "*.expires")},
+        sessions=("opencode.db*", "storage/*"),
+    )
     return Needs(
-        writes=(data, state),
+        own=(own, Own(state, copies=("model.json",))),
         reads=(config, user / ".opencode" / "bin", *named),
-        fixed=(data / "bin", data / "plugin"),
         made={config / ".gitignore": _IGNORED},  # otherwise it writes one, and exits if it cannot
     )
 

@@ -27,6 +27,7 @@ from toryo.coordinator.provider import (
     Exit,
     Login,
     Needs,
+    Own,
     Provider,
     Setting,
     Verdict,
@@ -209,8 +210,14 @@ def _login(environ: Mapping[str, str]) -> Login:
 
 def _needs(environ: Mapping[str, str]) -> Needs:
     place = Path(environ.get("QWEN_HOME") or home(environ) / ".qwen")
-    fixed = ("QWEN.md", "commands", "extensions", "hooks", "skills", "agents", ".env")
-    return Needs(writes=(place,), fixed=tuple(place / each for each in fixed), made={place / "settings.json": "{}\n"})
+    own = Own(
+        place,
+        fixed=("settings.json", "QWEN.md", "commands", "extensions", "hooks", "skills", "agents", ".env"),
+        copies=("installation_id",),
+        logins={"oauth_creds.json": ("access_token", "refresh_token", "expiry_date")},
+        sessions=("projects/*", "tmp/*/chats/*"),
+    )
+    return Needs(own=(own,))
 
 
 PROVIDER = Provider(
