@@ -175,6 +175,12 @@ def test_the_pictures_of_a_check_have_one_size_and_come_before_the_downloads(pla
         assert len({(round(box["width"]), round(box["height"])) for box in boxes if box is not None}) == 1
         downloads = page.get_by_role("main").locator("a[download]")
         expect(downloads).to_have_count(5)
+        drawn = "[...document.querySelectorAll('main li img')].every((each) => each.naturalWidth > 0)"
+        page.wait_for_function(drawn)
+        with page.expect_download() as saved:
+            downloads.first.click()
+        named = Path(downloads.first.inner_text().strip()).name
+        assert (saved.value.suggested_filename, saved.value.path().stat().st_size > 0) == (named, True)
         last, first = boxes[-1], downloads.first.bounding_box()
         assert last is not None and first is not None
         assert last["y"] + last["height"] <= first["y"]

@@ -4,6 +4,7 @@ other ports of the host get of it, and who asks before somebody else is signed i
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -148,3 +149,37 @@ def test_opening_a_link_of_somebody_else_asks_who_one_wants_to_be(chrome: Browse
             me = """async () => (await (await fetch("/api/v1/me", { headers: {
                 "X-Toryo": localStorage.getItem("toryo.page") } })).json()).person_id"""
             assert page.evaluate(me) == person
+
+
+def test_who_signed_in_long_ago_proves_it_in_place_and_what_was_asked_for_is_done(chrome: Browser, site: Site) -> None:
+    site.people.rest("PUT", "/people/owner/password", {"password": PASSWORD})
+    with browsers.stranger(chrome, site) as window:
+        page = window.page("/settings?tab=me")
+        page.get_by_label("User ID").fill("owner")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("button", name="New token")).to_be_visible()
+        _was_long_ago(site)
+        for made, way in enumerate(("password", "toryo open"), 1):
+            page.get_by_role("button", name="New token").click()
+            page.get_by_role("dialog").get_by_role("textbox").first.fill(f"by {way}")
+            page.get_by_role("button", name="Create token").click()
+            dialog = page.get_by_role("dialog", name="Confirm that it is you")
+            expect(dialog).to_be_visible()
+            if way == "password":
+                dialog.get_by_label("Password").fill(PASSWORD)
+                dialog.get_by_role("button", name="Sign in").click()
+            else:
+                tab = window.context.new_page()
+                tab.goto(browsers.sign_in_link(site))
+            expect(dialog).to_have_count(0)
+            expect(page.get_by_role("dialog")).to_contain_text("tpt_")
+            assert len(site.people.rest("GET", "/access-tokens")["access_tokens"]) == made
+            page.keyboard.press("Escape")
+            _was_long_ago(site)
+
+
+def _was_long_ago(site: Site) -> None:
+    """As if every browser had signed in an hour before."""
+    with sqlite3.connect(site.data / "toryo.db", timeout=60) as database:
+        database.execute("UPDATE sign_ins SET proved_at = 0")
