@@ -66,7 +66,7 @@ SHARED: dict[str, Most] = {
     "explored": Most(6),  # a share of all small worlds, tests/workflow
     "parsed_suite": Most(10),  # tests/pitfalls/test_testing.py
     "site": Most(3),
-    "told": Most(20, 60),  # the demo of tests/cli/test_demo.py
+    "told": Most(30, 90),  # the demo of tests/cli/test_demo.py
     "works": Most(3),
 }
 """Fixtures that a file or a run makes once, by name."""

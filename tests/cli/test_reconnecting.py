@@ -119,6 +119,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
         each.end()
 
 
+@pytest.mark.deep
 def test_events_and_watch_go_on_with_a_server_that_was_started_again_elsewhere(
     start: Callable[..., Process], tmp_path: Path
 ) -> None:

@@ -93,7 +93,14 @@ def browser(world: World, **link: str) -> Browser:
     return Browser(world, world.nobody.call("sign_in", code=world.owner.call("make_sign_in_link", **link)["code"]))
 
 
-@pytest.mark.parametrize("name", [each.name for each in EVERY if each.proof is Proof.ALWAYS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each.name, marks=pytest.mark.deep if each.name == "start_demo" else ())
+        for each in EVERY
+        if each.proof is Proof.ALWAYS
+    ],
+)
 def test_ten_minutes_after_a_sign_in_it_is_refused_before_anything_is_looked_at(house: World, name: str) -> None:
     left_open = browser(house)
 

@@ -188,6 +188,7 @@ def test_an_upgrade_that_is_killed_leaves_a_database_that_the_next_start_upgrade
         assert upgrade(opened) == []
 
 
+@pytest.mark.deep
 @pytest.mark.postgresql
 def test_a_server_notices_that_a_newer_one_has_upgraded_its_database_and_changes_nothing_any_more(
     postgres_empty: str,
@@ -218,6 +219,7 @@ def test_a_server_notices_that_a_newer_one_has_upgraded_its_database_and_changes
         assert world.rows() == rows
 
 
+@pytest.mark.deep
 @pytest.mark.postgresql
 def test_an_upgrade_beside_a_server_that_is_busy_loses_nothing_that_was_acknowledged(
     postgres_empty: str, at_once: Any
