@@ -64,6 +64,8 @@ _OWN: dict[tuple[str, str], Any] = {
 }
 
 
+_REQUIRED = {"cooldowns": (26, {"program": "claude"})}
+"""What later steps have made required, with the version that did."""
 _DROPPED = {"sign_in_failures": 5}
 """What later steps have taken away, each with the version that did."""
 
@@ -78,12 +80,13 @@ def sample(connection: Connection, version: int = 1) -> dict[str, list[tuple[Any
     for table in tables():
         if _DROPPED.get(table.name, version + 1) <= version:
             continue
-        row = _row(table)
-        connection.run(Statement(sa.insert(table), columns=list(row)), **row)
+        since, more = _REQUIRED.get(table.name, (version + 1, {}))
+        row = {**_row(table), **(more if since <= version else {})}
+        now = sa.Table(table.name, sa.MetaData(), *map(sa.Column, row))
+        into = Statement(sa.insert(now), columns=list(row))
+        connection.run(into, **row)
         if table.name == "tasks":
-            connection.run(
-                Statement(sa.insert(table), columns=list(row)), **{**row, "id": "tsk_other", "root_id": "tsk_other"}
-            )
+            connection.run(into, **{**row, "id": "tsk_other", "root_id": "tsk_other"})
     return first_rows(connection)
 
 

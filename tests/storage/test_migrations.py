@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from tests.storage import released_versions
 from tests.storage.releases import first_rows, sample
 from tests.stories import World
 from toryo.domain.projects import Settings as ProjectSettings
@@ -257,6 +258,24 @@ def test_launches_of_the_first_release_took_slots(blank: Database) -> None:
     launches = schema.launches
     takes = blank.read(lambda c: c.all(Statement(sa.select(launches.c.id, launches.c.takes_slot))))
     assert [(each, bool(slot)) for each, slot in takes] == [("lau_old", True)]
+
+
+def test_browsers_of_before_sign_in_once_more(blank: Database) -> None:
+    """They have no secret of their origin, so nothing of what they show is enough."""
+    released_versions.fill(blank, 26)
+    blank.write(
+        lambda c: c.define(
+            "INSERT INTO sign_ins (id, agent_id, at_most, how, created_at, expires_at, token_hash) "
+            "VALUES ('sin_old', 'owner', 'owner', 'link', 1, 9999999999999, 'x')"
+        )
+    )
+    live = Statement(sa.text("SELECT id FROM sign_ins WHERE ended_at IS NULL"))
+    assert blank.read(lambda c: c.all(live))
+    upgrade(blank)
+    assert blank.read(lambda c: c.all(live)) == []
+    world = World(blank)
+    code = world.owner.call("make_sign_in_link")["code"]
+    assert world.nobody.call("sign_in", code=code)["page_secret"]
 
 
 def test_programs_that_shared_a_cooldown_have_one_each_afterwards(blank: Database) -> None:

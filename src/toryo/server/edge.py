@@ -47,7 +47,6 @@ _ONCE = frozenset(
         b"idempotency-key",
         b"if-match",
         b"last-event-id",
-        b"sec-fetch-site",
         b"x-github-delivery",
         b"x-github-event",
         b"x-hub-signature-256",
