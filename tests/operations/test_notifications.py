@@ -342,7 +342,7 @@ def test_a_chat_session_tells_its_own_task_session(world: World) -> None:
     assert said["delivered_to"] == "the running task session"
     assert kinds(chat) == []
     (told,) = worker.call("get_notifications")["notifications"]
-    assert (told["kind"], told["message"]) == ("message", "Your chat session says: Ann wants it red.")
+    assert (told["kind"], told["message"]) == ("message", "Your chat session says:\n| Ann wants it red.")
 
 
 @pytest.mark.parametrize("named", [True, False])

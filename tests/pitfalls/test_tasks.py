@@ -449,7 +449,12 @@ def test_f87_a_mistake_in_one_of_five_leaves_none_of_them(crew: World, mistake: 
 
 CALL = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(([^()]*)\)")
 NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
-NO_TOOLS = frozenset({"no_available_workers", "in_progress", "you_may_resolve", "you_may_cancel", "answered_before"})
+NO_TOOLS = frozenset(
+    {
+        *("no_available_workers", "in_progress"),
+        *("you_may_resolve", "you_may_cancel", "answered_before", "failed_checks"),
+    }
+)
 """What stands in the words and looks like a tool: a reason, a status, and keys of answers."""
 
 
