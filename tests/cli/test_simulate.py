@@ -74,6 +74,7 @@ def test_scripts_get_tokens_and_money_as_the_file_says(team: Path, capsys: pytes
     assert run["tasks"] == {"completed": 4, "failed": 0, "cancelled": 0, "open": 0, "not_due": 0}
 
 
+@pytest.mark.deep
 def test_two_files_are_compared_side_by_side_and_in_one_picture(
     team: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +91,7 @@ def test_two_files_are_compared_side_by_side_and_in_one_picture(
     assert str(titles[0]).startswith("Wall: 30.")
 
 
+@pytest.mark.deep
 def test_a_kept_run_is_a_data_directory_whose_times_another_simulation_takes(
     team: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +156,7 @@ def test_what_is_not_an_event_is_named_with_its_line(
     assert (code, f"{events}:2: this is not an event." in err) == (2, True)
 
 
+@pytest.mark.deep
 def test_a_run_without_projects_tasks_or_agents_can_be_kept_and_taken(
     team: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,6 +212,7 @@ def figures(out: str) -> dict[str, str]:
     return {name.strip(): value for name, _, value in (line.rpartition("  ") for line in out.splitlines())}
 
 
+@pytest.mark.deep
 def test_tasks_that_are_due_after_the_end_are_mentioned(team: Path, capsys: pytest.CaptureFixture[str]) -> None:
     team.write_text(TEAM.replace("every_minutes: 20", "at_minutes: 200, every_minutes: 30"))
 
@@ -348,6 +352,7 @@ def test_a_kept_database_can_be_read_by_its_user_only(
     assert (kept / "toryo.db").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.deep
 def test_the_same_seed_prints_the_same(team: Path, capsys: pytest.CaptureFixture[str]) -> None:
     team.write_text(TEAM.replace("minutes: 30,", "minutes: {mean: 30, spread: 1}, failures: 0.3,"))
 
@@ -370,6 +375,7 @@ def test_the_run_does_not_depend_on_the_process_that_plays_it(team: Path) -> Non
     assert played("1") == played("2")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("option", ["--keep", "--gantt"])
 def test_what_cannot_be_written_is_a_mistake(
     team: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str

@@ -70,6 +70,7 @@ NO_IDS = {
     "time_zone": "of the world",
     "entry_id": "of the batch of a worktree job, in its Coordinator's report",
     "left_out": "entries of that batch",
+    "instead_of": "who is signed in in this browser, to be compared",
     "server_id": "which database a Coordinator was started for",
 }
 NOT_TRIED = {

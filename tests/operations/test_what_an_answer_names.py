@@ -55,7 +55,7 @@ def test_progress_counts_what_is_done_of_what_is_not_cancelled(crew: World) -> N
         worker.set(each, "in_progress")
         said = worker.next()
         done = [first, second].index(each)
-        assert f"Do subtask {each} now: {['First', 'Second'][done]} ({done} of 3 are done)." in said["instruction"]
+        assert f"Do subtask {each} now: “{['First', 'Second'][done]}” ({done} of 3 are done)." in said["instruction"]
         assert (said["subtask"]["task_id"], said["progress"]) == (each, {"done": done, "total": 3})
         worker.set(each, "completed")
     said = worker.next()
@@ -70,7 +70,7 @@ def test_a_cancelled_subtask_is_no_part_of_the_progress(crew: World) -> None:
     worker.set(second, "in_progress")
     said = worker.next()
     assert (said["action"], said["progress"]) == ("execute_subtask", {"done": 0, "total": 1})
-    assert f"Do subtask {second} now: Second (0 of 1 are done)." in said["instruction"]
+    assert f"Do subtask {second} now: “Second” (0 of 1 are done)." in said["instruction"]
 
 
 def test_what_waits_is_named_with_what_it_waits_for(crew: World) -> None:

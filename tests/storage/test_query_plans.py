@@ -184,6 +184,7 @@ def test_sqlite_reads_no_whole_table_that_grows(sqlite: sqlite3.Connection) -> N
     assert _read_whole_by_sqlite(sqlite) == {}
 
 
+@pytest.mark.deep
 def test_sqlite_reads_no_whole_table_before_anything_was_counted(sqlite: sqlite3.Connection) -> None:
     """A server that has just been filled, or upgraded, has no statistics yet."""
     sqlite.execute("BEGIN")
