@@ -167,7 +167,7 @@ def missing(here: Here, path: Path) -> str | None:
 def warn_of_directory(here: Here, name: str, directory: Path, settings: Mapping[str, Any]) -> None:
     """Says what prevents sandboxes, and worktrees that the settings ask for. Coordinators create them where they run,
     so of a directory on another machine nothing is known here."""
-    if here.client.address.local and Path.home().resolve().is_relative_to(directory.resolve()):
+    if Path.home().resolve().is_relative_to(directory.resolve()) and here.client.address.local:
         output.say(
             f"toryo: warning: agents of {name} cannot start in a sandbox: {directory} contains your home directory. "
             "Choose a directory within it"
