@@ -22,7 +22,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, catalogue, operation
+from toryo.operations.calls.catalogue import NoParameters, Parameters, Proof, Route, catalogue, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import placement
@@ -114,6 +114,7 @@ def _lay_out(directory: Path) -> bool | str:
     parameters=StartDemo,
     route=Route("POST", "/demo", 201),
     tool=False,
+    proof=Proof.ALWAYS,  # it creates agents
     beforehand=_look,
 )
 def start_demo(call: Call, wanted: StartDemo) -> DemoStarted:
