@@ -123,7 +123,7 @@ def _matching(project: Path, patterns: tuple[str, ...], work: Work) -> Iterator[
     checkout = opened(project)
     prefix = f"{checkout.subdirectory}/" if checkout.subdirectory else ""
     words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    for listed in checkout.git.must(*words, "--", f":(top,literal){prefix or '.'}").names:
+    for listed in checkout.git.must(*words).names:
         if not listed.startswith(prefix):
             continue
         name = listed.removeprefix(prefix)
