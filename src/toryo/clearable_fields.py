@@ -20,7 +20,13 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
     },
     "edit_project": {
         "description": "",
-        "settings": {"budget_per_day": None, "tokens_per_day": None, "required_checks": []},
+        "settings": {
+            "budget_per_day": None,
+            "tokens_per_day": None,
+            "required_checks": [],
+            "worktree_setup": [],
+            "worktree_copy": [],
+        },
     },
     "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": [], "touches": []},
     "edit_schedule": {"assignee_id": None, "agent_type": None, "description": "", "context": {}, "acceptance": []},

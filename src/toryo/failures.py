@@ -29,6 +29,8 @@ class Failure(StrEnum):
     """The directory of its project cannot be used."""
     BAD_WORKTREE = "bad_worktree"
     """No worktree could be created for its task."""
+    BAD_SETUP = "bad_setup"
+    """The worktree of its task could not be set up as the project says."""
     TURN_LIMIT = "turn_limit"
     """The model answered more often than its configuration allows."""
     OUTPUT_FLOOD = "output_flood"
@@ -114,6 +116,13 @@ NATURES: Mapping[Failure, Nature] = {
         "no worktree could be created for its task",
         people="Correct the cause, or switch worktrees off. Then resume the agent.",
         correct_project="--set isolation=none",
+        logged=True,
+    ),
+    Failure.BAD_SETUP: Nature(
+        "the worktree of its task could not be set up",
+        people="Correct the cause, or the project's worktree_setup or worktree_copy. Then resume the agent.",
+        correct_project="--set worktree_setup=COMMANDS",
+        outside=True,
         logged=True,
     ),
     Failure.COULD_NOT_CONNECT: Nature("its process did not sign in", outside=True),

@@ -468,13 +468,13 @@ def _outcome(repository: Repository, place: Path, worktree: Worktree) -> dict[st
     assert clean is not None
 
     def changes() -> worktrees.Diff:
-        assert clean.changes is not None
-        return clean.changes
+        assert clean.clean.changes is not None
+        return clean.clean.changes
 
     def wall(argv: Any) -> Walled:
         return Walled(tuple(argv), {"PATH": os.environ["PATH"]})
 
-    evidence = asyncio.run(acceptance_checks.evidence(CHECKS, clean.working_directory, wall, changes, Mask([])))
+    evidence = asyncio.run(acceptance_checks.evidence(CHECKS, clean.clean.working_directory, wall, changes, Mask([])))
     shown = task_worktrees.run(job(repository, place, "diff"), place)["answer"]
     touched = task_worktrees.touched(worktree)
     committed = kept(worktree)

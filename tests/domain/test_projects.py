@@ -30,6 +30,8 @@ DEFAULTS = {
     "commands_from": "people",
     "approvals": "requests",
     "required_checks": [],
+    "worktree_setup": [],
+    "worktree_copy": [],
     "merge_queue": "off",
     "merge_batch_size": 5,
     "pull_requests": "off",
@@ -192,6 +194,47 @@ def test_a_check_that_is_no_longer_required_widens_what_agents_may_do() -> None:
     assert change.startswith('required_checks: [{"command": "make test"}, ')
     assert change.endswith('] → [{"command": "make lint"}, {"command": "make all"}]')
     assert widened(after, after.changed({"required_checks": ["make all", "make lint", "more"]})) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "lines"),
+    [
+        (["npm ci", "make seed"], ["npm ci", "make seed"]),
+        ('["npm ci"]', ["npm ci"]),
+        ("npm ci\n\n  make seed\n", ["npm ci", "make seed"]),
+        ("[ -f package.json ] && npm ci", ["[ -f package.json ] && npm ci"]),
+        ("", []),
+        (None, []),
+    ],
+)
+def test_what_sets_a_worktree_up_is_a_list_or_a_command_per_line(given: Any, lines: list[str]) -> None:
+    settings = Settings().changed({"worktree_setup": given})
+    assert settings.values()["worktree_setup"] == lines
+    assert Settings().changed(settings.values()) == settings
+    assert settings.tree_setup == ({"commands": lines, "copies": []} if lines else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("worktree_setup", '["npm ci"'),
+        ("worktree_setup", [1]),
+        ("worktree_setup", {"command": "npm ci"}),
+        ("worktree_setup", 3),
+        ("worktree_setup", ["x"] * 21),
+        ("worktree_copy", ["x" * 1_001]),
+        ("worktree_copy", ["../secrets"]),
+        ("worktree_copy", ["/../secrets"]),
+    ],
+)
+def test_what_cannot_set_a_worktree_up_is_refused(name: str, given: Any) -> None:
+    refused(Code.VALIDATION_ERROR, Settings().changed, {name: given})
+
+
+def test_more_files_that_are_copied_to_agents_widen_what_they_may_do() -> None:
+    one = Settings().changed({"worktree_setup": ["npm ci"], "worktree_copy": [".env.test"]})
+    assert widened(Settings(), one) == ['worktree_copy: [] → [".env.test"]']
+    assert widened(one, Settings()) == []
 
 
 @pytest.mark.parametrize("off", ["off", False])

@@ -80,7 +80,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """One run of one check. `why` is empty if it passed."""
 
     why: str = ""
@@ -130,13 +130,13 @@ async def _judged(
     """Runs a check, again after a failure if it may. An invalid check fails alone: the results of the others are still
     reported."""
     began = time.monotonic()
-    again, runs, run = _retries(check), 0, _Run()
+    again, runs, run = _retries(check), 0, Run()
     while runs == 0 or (run.why and runs <= again):
         runs += 1
         try:
             run = await _run(check, places, wall, changes)
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
-            run = _Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
+            run = Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
     outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
     output = mask("\n".join(filter(None, (run.why, run.output))))
     return Evidence(named(check), outcome, round(time.monotonic() - began, 3), runs, run.exit_code, output)
@@ -147,18 +147,18 @@ def _retries(check: Mapping[str, Any]) -> int:
     return min(given, MOST_RETRIES) if isinstance(given, int) and "command" in check else 0
 
 
-async def _run(check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes) -> _Run:
+async def _run(check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes) -> Run:
     if "file" in check:
         missing = [_missing(str(check["file"]), each) for each in places]
-        return _Run((None if None in missing else missing[-1]) or "")
+        return Run((None if None in missing else missing[-1]) or "")
     if "command" in check:
-        return await _executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), places[0], wall)
+        return await executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), places[0], wall)
     if isinstance(check.get("diff"), Mapping):
         try:
-            return _Run(await asyncio.to_thread(_broken, check["diff"], changes))
+            return Run(await asyncio.to_thread(_broken, check["diff"], changes))
         except Trouble as trouble:
-            return _Run(f"The changes cannot be checked. {trouble}")
-    return _Run("This check is neither a file, a command nor a limit on the changes. Update the Coordinator.")
+            return Run(f"The changes cannot be checked. {trouble}")
+    return Run("This check is neither a file, a command nor a limit on the changes. Update the Coordinator.")
 
 
 def _there(directory: Path) -> bool:
@@ -182,7 +182,7 @@ def _broken(limits: Mapping[str, Any], changes: Changes) -> str:
     return " ".join(diff_limits.broken(limits, changes()))
 
 
-async def _executed(command: Any, limit: float, directory: Path, wall: Wall) -> _Run:
+async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> Run:
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
         try:
@@ -194,15 +194,15 @@ async def _executed(command: Any, limit: float, directory: Path, wall: Wall) -> 
             finally:
                 walled.close()
         except StartFailure as failure:
-            return _Run(str(failure))
+            return Run(str(failure))
         in_time = await _ended(process, limit)
         tail = logs.tail_of(output.file, TAIL).strip()
         if not in_time:
-            return _Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
+            return Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
         if process.signal is not None:
-            return _Run(f"The command was ended by signal {process.signal}.", output=tail)
+            return Run(f"The command was ended by signal {process.signal}.", output=tail)
         why = f"The command ended with exit code {process.exit_code}." if process.exit_code else ""
-        return _Run(why, process.exit_code, tail)
+        return Run(why, process.exit_code, tail)
 
 
 async def _ended(process: Process, limit: float) -> bool:

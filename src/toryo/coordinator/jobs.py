@@ -21,6 +21,7 @@ from toryo.coordinator import (
     pull_requests,
     queue_merges,
     task_worktrees,
+    tree_setup,
 )
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
@@ -29,7 +30,10 @@ from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.server_api import Server
-from toryo.coordinator.worktrees import Trouble
+from toryo.coordinator.task_worktrees import CheckedOut
+from toryo.coordinator.tree_setup import SetupFailed
+from toryo.coordinator.worktrees import Trouble, clean_checkouts
+from toryo.output_redaction import Mask
 
 QUEUE_MERGE = "queue_merge"
 PULL_REQUEST = "pull_request"
@@ -127,20 +131,31 @@ class Jobs:
 
     async def _checked(self, order: CheckOrder) -> list[Evidence]:
         own = self._config.working_directory(order.agent_id, order.project_id)
+        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
         try:
-            clean = await asyncio.to_thread(task_worktrees.checked_out, order, self._starter.worktrees)
+            found = await asyncio.to_thread(task_worktrees.checked_out, order, self._starter.worktrees)
+            if found is not None and found.clean.due:
+                await self._set_up(order, found, mask)
+        except SetupFailed as failure:
+            return acceptance_checks.all_failed(order.checks, str(failure))
         except (Trouble, OSError) as trouble:
             return acceptance_checks.all_failed(order.checks, f"What would be merged cannot be checked. {trouble}")
-        directory = clean.working_directory if clean is not None else Path(own or order.working_directory)
-        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
-        place = artifacts.Place(directory, clean.top if clean is not None else None)
+        directory = found.clean.working_directory if found is not None else Path(own or order.working_directory)
+        place = artifacts.Place(directory, found.clean.top if found is not None else None)
         collect = partial(artifacts.collected, place=place, mask=mask, room=artifacts.Room())
         return await acceptance_checks.evidence(
             order.checks,
             directory,
             self._starter.check_walled(order, directory),
-            partial(task_worktrees.changes, clean),
+            partial(task_worktrees.changes, found),
             mask,
             collect,
             Path(order.worktree) if order.worktree else None,
         )
+
+    async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:
+        """Raises SetupFailed, Trouble or OSError."""
+        directory = found.clean.working_directory
+        wall = self._starter.check_walled(order, directory, writes=True)
+        await tree_setup.run(found.setup, found.project, directory, wall, mask)
+        await asyncio.to_thread(clean_checkouts.settle, found.worktree, found.clean)

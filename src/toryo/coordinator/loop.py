@@ -82,6 +82,9 @@ log = logging.getLogger("toryo.coordinator")
 
 LEFTOVER_LOOK = 0.05
 LOOK_FOR_LEFT_BEHIND = 10.0
+LOOK_AT_SET_UP = 1.0
+TELL_OF_SET_UP = 30.0
+"""Seconds between reports while a worktree is being set up: the server waits for a sign-in for two minutes."""
 SETTLE = 0.05
 """Seconds for an answer in transit before its claim is abandoned."""
 DRAIN_FOR = 3.0
@@ -311,10 +314,8 @@ class Coordinator:
         try:
             if make is not None:
                 worktree = await asyncio.to_thread(make)
-                said = task_worktrees.told(worktree)
-                await self._telling.until_told(
-                    launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
-                )
+                await self._tell_of_worktree(launch, worktree)
+                await self._set_up(entry, worktree)
             if self._starter.reads_project(launch):
                 command = await self._prepared(launch, worktree)
         except StartFailure as impossible:
@@ -329,6 +330,28 @@ class Coordinator:
             else:
                 self._start(entry, command=command)
         self._news.set()
+
+    async def _tell_of_worktree(self, launch: Launch, worktree: Worktree) -> None:
+        said = task_worktrees.told(worktree)
+        await self._telling.until_told(
+            launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
+        )
+
+    async def _set_up(self, entry: Entry, worktree: Worktree) -> None:
+        """As long as it is still wanted. The server hears of it, so that it goes on waiting. Raises StartFailure."""
+        doing = asyncio.ensure_future(self._starter.set_up(entry.launch, worktree))
+        told_at = _now()
+        try:
+            while not doing.done() and entry.stop is None and self._leaving_since is None:
+                await asyncio.wait((doing,), timeout=LOOK_AT_SET_UP)
+                if _now() - told_at > TELL_OF_SET_UP:
+                    await self._tell_of_worktree(entry.launch, worktree)
+                    told_at = _now()
+            if doing.done():
+                doing.result()
+        finally:
+            doing.cancel()
+            await asyncio.gather(doing, return_exceptions=True)
 
     async def _prepared(self, launch: Launch, worktree: Worktree | None) -> Command:
         """Has a time limit; raises StartFailure."""

@@ -66,6 +66,8 @@ class CheckOrder:
     ai_type: str = ""
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     """Of the agent whose work is checked: its sandbox is that of the checks."""
+    setup: Any = field(default=None, hash=False)
+    """How a clean checkout is made ready for commands: `commands`, and `copies` of ignored files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,25 @@ from pathlib import Path
 
 from toryo import output_redaction, untrusted_files
 from toryo.agents import env_vars
-from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees
+from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees, tree_setup
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.prices import cost
 from toryo.coordinator.processes import Process
 from toryo.coordinator.program_homes import ProgramHomes
 from toryo.coordinator.program_output import Reading, Totals
-from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
+from toryo.coordinator.provider import (
+    BadConfig,
+    BadSetup,
+    Command,
+    Needs,
+    Provider,
+    Setting,
+    permissions,
+    refuse_mistakes,
+)
 from toryo.coordinator.sandbox import Place, Sandbox, Walled
+from toryo.coordinator.tree_setup import Setup, SetupFailed
 from toryo.coordinator.workspaces import Workspaces, working_directory
 from toryo.coordinator.worktrees import Worktree, signing
 from toryo.first_prompt import first_words
@@ -99,6 +109,29 @@ class Starter:
             return None
         repository = self._project(launch)
         return lambda: task_worktrees.made(place, launch.project_id, repository, self.worktrees)
+
+    async def set_up(self, launch: Launch, worktree: Worktree) -> None:
+        """Makes a worktree ready before the first program in it, as the project says. Raises BadSetup."""
+        setup = Setup.read(launch.workspace.get("setup"))
+        if not setup or tree_setup.is_done(worktree):
+            return
+        order = CheckOrder(
+            launch.launch_id,
+            launch.working_directory,
+            (),
+            agent_id=launch.agent_id,
+            project_id=launch.project_id,
+            launch_id=launch.launch_id,
+            ai_type=launch.ai_type,
+            provider_options=launch.provider_options,
+        )
+        project, directory = worktree.repository / worktree.subdirectory, worktree.working_directory
+        wall = self.check_walled(order, directory, writes=True)
+        try:
+            await tree_setup.run(setup, project, directory, wall, self.mask(launch))
+        except SetupFailed as failure:
+            raise BadSetup(str(failure)) from failure
+        tree_setup.done(worktree)
 
     def reads_project(self, launch: Launch) -> bool:
         """Whether its provider reads files of the project, where agents write: that is done by `prepared`."""
@@ -277,8 +310,11 @@ class Starter:
             found = base.needs({**environment.allowed(self._inherited, each.env), **each.settings})
             yield from (other.place for other in found.own if other.place.resolve() not in real)
 
-    def check_walled(self, order: CheckOrder, directory: Path) -> Callable[[Sequence[str]], Walled]:
-        """How the command of an acceptance check is executed: what it runs, an agent may have written."""
+    def check_walled(
+        self, order: CheckOrder, directory: Path, *, writes: bool = False
+    ) -> Callable[[Sequence[str]], Walled]:
+        """How the command of an acceptance check is executed: what it runs, an agent may have written. `writes`: it is
+        one that sets the directory up, also for an agent that only reads."""
         env = self.check_environment(order)
         own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
         ours = directory.resolve().is_relative_to(self.worktrees.resolve())
@@ -291,7 +327,7 @@ class Starter:
             project = Path(own).resolve() if ours else directory.resolve()
             provider = self.providers.get(order.ai_type)
             given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
-            looks = provider is not None and provider.model_cli and given == Permissions.READ
+            looks = not writes and provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
             return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
 

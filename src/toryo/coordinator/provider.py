@@ -44,6 +44,10 @@ class BadWorktree(BadConfig):
     failure = Failure.BAD_WORKTREE
 
 
+class BadSetup(BadConfig):
+    failure = Failure.BAD_SETUP
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Everything a provider may know when it prepares a start. `workspace` is the launch's own directory."""

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toryo.check_names import named
-from toryo.coordinator import acceptance_checks, task_worktrees, worktrees
+from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence, Wall
 from toryo.coordinator.orders import WorktreeJob
+from toryo.coordinator.tree_setup import Setup, SetupFailed
 from toryo.coordinator.worktrees import Trouble, Worktree, combining
 from toryo.coordinator.worktrees.combining import Combined, Entry, Work
 from toryo.coordinator.worktrees.paths import tip
@@ -30,8 +31,8 @@ ATTEMPTS = 3
 """How often a batch is merged and checked again because the target has moved."""
 MOST_EVIDENCE = 1_000
 
-Walled = Callable[[Path], Wall]
-"""How commands are executed in a directory."""
+Walled = Callable[..., Wall]
+"""How commands are executed in a directory; `writes`: those that set it up."""
 
 
 @dataclass
@@ -78,25 +79,9 @@ async def _attempt(
     await asyncio.to_thread(combining.refuse_target, checkout, target, combined, since)
     path = combining.place(directory, job.project_id, target)
     try:
-        working = await asyncio.to_thread(combining.check_out, checkout, path, combined.commit)
-        evidence = await _unless(stop, _checked(job, checkout, combined, working, walled(working), mask))
-        if evidence is None:
-            return told("prevented")
-        failed = [each for each in evidence if each.failed]
-        if failed:
-            broken = len(combined.new) == 1 and await _unless(
-                stop, _broken(job, checkout, combined, path, failed, walled, mask)
-            )
-            if stop.is_set():
-                return told("prevented")
-            if broken:
-                trouble = (
-                    f"The required checks fail on {target} itself (commit {combined.base[:10]}): "
-                    f"{', '.join(each.check for each in failed)[:500]}. Nothing is merged until they pass there. "
-                    "Fix the branch, or put the work that fixes it first in the queue."
-                )
-                return told("target_broken", evidence, trouble=trouble)
-            return told("failed", evidence)
+        result, evidence, trouble = await _judged(job, checkout, combined, path, stop, walled, mask)
+        if result != "passed":
+            return told(result, evidence, trouble=trouble)
     finally:
         with contextlib.suppress(Trouble, OSError):
             await asyncio.to_thread(combining.put_away, checkout, path)
@@ -112,6 +97,48 @@ async def _attempt(
         found.merged |= {found.tasks[name]: commit for name, commit in span.commits.items()}
     await asyncio.to_thread(_clear_up, found)
     return told("merged", evidence)
+
+
+async def _judged(
+    job: WorktreeJob,
+    checkout: Checkout,
+    combined: Combined,
+    path: Path,
+    stop: asyncio.Event,
+    walled: Walled,
+    mask: Mask,
+) -> tuple[str, list[Evidence] | None, str | None]:
+    """`passed`, or what is told of it; the evidence; what prevents the merge, if that is nobody's fault."""
+    working = await asyncio.to_thread(combining.check_out, checkout, path, combined.commit)
+    unready = await _unless(stop, _unready(job, checkout, working, walled, mask))
+    evidence: list[Evidence] | None = acceptance_checks.all_failed(job.options.get("checks") or (), unready or "")
+    if not unready:
+        evidence = await _unless(stop, _checked(job, checkout, combined, working, walled(working), mask))
+    if evidence is None or stop.is_set():
+        return "prevented", None, None
+    failed = [each for each in evidence if each.failed]
+    if not failed:
+        return "passed", evidence, None
+    broken = len(combined.new) == 1 and await _unless(
+        stop, _broken(job, checkout, combined, path, () if unready else failed, walled, mask)
+    )
+    if stop.is_set():
+        return "prevented", None, None
+    if not broken:
+        return "failed", evidence, None
+    target = job.options["into"]
+    words = (
+        f"The required checks fail on {target} itself (commit {combined.base[:10]}): "
+        f"{', '.join(each.check for each in failed)[:500]}. Nothing is merged until they pass there. "
+        "Fix the branch, or put the work that fixes it first in the queue."
+    )
+    if unready:
+        first, _, _ = unready.partition("\n")
+        words = (
+            f"{first[:500]} It does so on {target} itself, too (commit {combined.base[:10]}). Nothing is merged until "
+            "it succeeds there. Correct the project's worktree_setup or worktree_copy, or the branch."
+        )
+    return "target_broken", evidence, words
 
 
 async def _unless(stop: asyncio.Event, work: Any) -> Any:
@@ -258,22 +285,39 @@ def _no_changes() -> worktrees.Diff:
     raise Trouble("The changes of the whole are not limited.")
 
 
+async def _unready(job: WorktreeJob, checkout: Checkout, working: Path, walled: Walled, mask: Mask) -> str:
+    """Why the directory cannot be set up for commands; empty if it is."""
+    setup = Setup.read(job.options.get("setup"))
+    if setup and any("command" in check for check in job.options.get("checks") or ()):
+        try:
+            await tree_setup.run(
+                setup, checkout.top / checkout.subdirectory, working, walled(working, writes=True), mask
+            )
+        except SetupFailed as failure:
+            return str(failure)
+    return ""
+
+
 async def _broken(
     job: WorktreeJob,
     checkout: Checkout,
     combined: Combined,
     path: Path,
-    failed: list[Evidence],
+    failed: Sequence[Evidence],
     walled: Walled,
     mask: Mask,
 ) -> bool:
-    """Whether all that failed are commands that fail on the target alone, too: then the work is not to blame."""
+    """Whether all that failed are commands that fail on the target alone, too: then the work is not to blame. None has
+    failed: the set-up did."""
     commands = [check for check in job.options.get("checks") or () if "command" in check]
     names = {each.check for each in failed}
     again = tuple(check for check in commands if named(check) in names)
     if len(again) < len(failed):
         return False
     working = await asyncio.to_thread(combining.check_out, checkout, path, combined.base)
+    unready = await _unready(job, checkout, working, walled, mask)
+    if unready or not failed:
+        return bool(unready)
     found = await acceptance_checks.evidence(again, working, walled(working), _no_changes, mask)
     return all(each.failed for each in found)
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from toryo.coordinator import worktrees
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.provider import BadConfig, BadWorktree
+from toryo.coordinator.tree_setup import Setup
 from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree, clean_checkouts
 from toryo.formats.yaml_documents import Mistake, Mistakes
 
@@ -281,9 +282,23 @@ def worktree_of(job: WorktreeJob, task_id: str, path: str, directory: Path) -> W
     return None
 
 
-def checked_out(order: CheckOrder, directory: Path) -> clean_checkouts.Clean | None:
+@dataclass(frozen=True, slots=True)
+class CheckedOut:
+    """`setup`: what is still to be done there before commands run."""
+
+    worktree: Worktree
+    clean: clean_checkouts.Clean
+    setup: Setup
+
+    @property
+    def project(self) -> Path:
+        """The person's directory."""
+        return self.worktree.repository / self.worktree.subdirectory
+
+
+def checked_out(order: CheckOrder, directory: Path) -> CheckedOut | None:
     """The commit that would be merged of the work that is checked, in a directory of its own; None if the task works in
-    the project's directory. Raises Trouble."""
+    the project's directory. Raises Trouble or SetupFailed."""
     if not order.worktree:
         return None
     job = WorktreeJob(
@@ -297,14 +312,18 @@ def checked_out(order: CheckOrder, directory: Path) -> clean_checkouts.Clean | N
     if worktree is None:
         raise Trouble(gone(job.task_id))
     limited = any("diff" in check for check in order.checks)
-    return clean_checkouts.check_out(worktree, LARGEST_SEARCHED if limited else None)
+    runs = any("command" in check for check in order.checks)
+    setup = Setup.read(order.setup) if runs else Setup()
+    name = setup.name(worktree.repository / worktree.subdirectory) if setup else ""
+    clean = clean_checkouts.check_out(worktree, LARGEST_SEARCHED if limited else None, name)
+    return CheckedOut(worktree, clean, setup if clean.due else Setup())
 
 
-def changes(clean: clean_checkouts.Clean | None) -> worktrees.Diff:
+def changes(found: CheckedOut | None) -> worktrees.Diff:
     """What is limited. Raises Trouble if there is no worktree."""
-    if clean is None or clean.changes is None:
+    if found is None or found.clean.changes is None:
         raise Trouble("The task has no worktree of its own. Set isolation of the project to worktree.")
-    return clean.changes
+    return found.clean.changes
 
 
 def _place(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Path:

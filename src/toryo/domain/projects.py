@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from enum import StrEnum
 from math import isfinite
@@ -13,7 +14,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.merge_queue import MOST_IN_BATCH
 from toryo.domain.tasks import AcceptanceCheck
-from toryo.domain.texts import exact
+from toryo.domain.texts import exact, several_lines
 from toryo.domain.times import Millis
 from toryo.domain.usages import Spent
 from toryo.domain.wording import say
@@ -86,6 +87,10 @@ class Settings:
     approvals: Approvals = Approvals.REQUESTS
     required_checks: tuple[AcceptanceCheck, ...] = ()
     """Checks that a success must pass, before the task's own."""
+    worktree_setup: tuple[str, ...] = ()
+    """Commands that make a new worktree ready, and the clean checkout of a check."""
+    worktree_copy: tuple[str, ...] = ()
+    """Patterns of ignored files of the project's directory that are copied there first."""
     merge_queue: MergeQueue = MergeQueue.OFF
     merge_batch_size: int = 5
     """How much queued work is checked together."""
@@ -152,9 +157,19 @@ class Settings:
     def values(self) -> dict[str, Any]:
         """As JSON has them."""
         found = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        return {**found, "required_checks": list(self.required_checks)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+    @property
+    def tree_setup(self) -> dict[str, list[str]] | None:
+        """How a Coordinator makes a new tree ready; None if there is nothing to do."""
+        if not self.worktree_setup and not self.worktree_copy:
+            return None
+        return {"commands": list(self.worktree_setup), "copies": list(self.worktree_copy)}
 
 
+LINES = {"worktree_setup": acceptance.LONGEST_COMMAND, "worktree_copy": acceptance.LONGEST_FILE}
+"""Lists of texts, and how long each may be."""
+MOST_LINES = 20
 BUDGETS = ("budget_per_day", "tokens_per_day")
 MOST_A_DAY = 10**15
 
@@ -171,6 +186,8 @@ def widened(before: Settings, after: Settings) -> list[str]:
     found += [name for name in BUDGETS if getattr(before, name) is not None and getattr(after, name) is None]
     if any(each not in after.required_checks for each in before.required_checks):
         found.append("required_checks")
+    if any(each not in before.worktree_copy for each in after.worktree_copy):
+        found.append("worktree_copy")
     values = [(each, _said(getattr(before, each)), _said(getattr(after, each))) for each in found]
     return [f"{name}: {was} → {'none' if now is None else now}" for name, was, now in values]
 
@@ -208,6 +225,8 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
             raise _impossible(name, value, " or ".join(member.value for member in kind)) from None
     if name == "required_checks":
         return acceptance.required(value)
+    if name in LINES:
+        return _lines(name, value)
     if name in BUDGETS:
         if value in (None, "", "none"):
             return None
@@ -219,6 +238,34 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
     if number is None or number != int(number) or not 1 <= number <= most:
         raise _impossible(name, value, f"a whole number from 1 to {most}")
     return int(number)
+
+
+def _lines(name: str, value: Any) -> tuple[str, ...]:
+    """A list of texts, as JSON too, or one per line."""
+    if value in (None, "", "none"):
+        return ()
+    given = _read_lines(value) if isinstance(value, str) else value
+    found = [each.strip() for each in given if isinstance(each, str)] if isinstance(given, (list, tuple)) else []
+    fit = all(each == several_lines(each) and len(each) <= LINES[name] for each in found)
+    outside = name == "worktree_copy" and any(acceptance.leaves_directory(each.lstrip("/")) for each in found)
+    if not isinstance(given, (list, tuple)) or len(found) != len(given) or not fit or outside:
+        example = '["npm ci"]' if name == "worktree_setup" else '[".env.test"]'
+        raise _impossible(name, value, f"a list such as {example}, or one per line")
+    lines = tuple(filter(None, found))
+    if len(lines) > MOST_LINES:
+        raise _impossible(name, value, f"at most {MOST_LINES} lines")
+    return lines
+
+
+def _read_lines(text: str) -> Any:
+    """A command may begin as a list does: `[ -f package.json ]`. None for what can only be a broken list."""
+    if text.lstrip().startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            if text.lstrip().startswith('["'):
+                return None
+    return text.splitlines()
 
 
 def _number(value: Any) -> float | None:

@@ -2889,7 +2889,7 @@ export interface components {
             working_directory: string;
             /** Settings */
             settings: {
-                [key: string]: string | number | boolean | components["schemas"]["AcceptanceCheck"][] | null;
+                [key: string]: string | number | boolean | components["schemas"]["AcceptanceCheck"][] | string[] | null;
             };
             /** Created At */
             created_at: string;

@@ -3,37 +3,60 @@ commit, and nothing else.
 
 It stands beside the worktree (`.checks/NAME`), with a repository of its own, is brought to the next commit by what
 differs, and goes with the worktree.
+
+A project can have it prepared (`tree_setup`). What the set-up made there is kept for the next check as long as it is
+exactly as the set-up left it: a check runs what an agent wrote, and could leave something for the next one. Which files
+these are is recorded where no check can write; all others that are not in the commit are removed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.commits_and_diffs import Diff
 from toryo.coordinator.worktrees.creating import alone, refuse_filters
-from toryo.coordinator.worktrees.git import Trouble
-from toryo.coordinator.worktrees.launch_repositories import begin, fill, repository_of
-from toryo.coordinator.worktrees.paths import Worktree, check_place, inside, tip
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.launch_repositories import begin, fill, git_of, repository_of, seen_of
+from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, tip
+from toryo.coordinator.worktrees.repository import Checkout, opened
 from toryo.coordinator.worktrees.views import view
+
+LOCK_FILES = re.compile(
+    r"package-lock\.json|package\.json|pnpm-lock\.yaml|yarn\.lock|poetry\.lock|uv\.lock|pyproject\.toml|"
+    r"requirements.*\.txt|Cargo\.lock|go\.sum|Gemfile\.lock|composer\.lock"
+)
+"""Files that say what is installed. Where one of them differs, the set-up runs again."""
+RECORD = "prepared.json"
+
+_State = list[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Clean:
     """`working_directory`: the project's directory in it. `commit`: the worktree's branch with what is not committed
-    yet. `changes`: what a merge of it would bring."""
+    yet. `changes`: what a merge of it would bring. `due`: for what it has to be set up before commands run in it; empty
+    if it is."""
 
     top: Path
     working_directory: Path
     commit: str
     changes: Diff | None
+    due: str = ""
 
 
-def check_out(worktree: Worktree, limit: int | None) -> Clean:
-    """`limit`: how many characters of the changes are asked for, if any. Raises Trouble. While the commands of an
-    earlier call run in it, the caller must not call this again."""
+def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> Clean:
+    """`limit`: how many characters of the changes are asked for, if any. `prepared_by`: names the set-up that the
+    commands need, if any. Raises Trouble. While the commands of an earlier call run in it, the caller must not call
+    this again."""
     checkout, place = opened(worktree.repository), check_place(worktree.path)
     with alone(place.parent):
         refuse_filters(checkout)
@@ -50,7 +73,95 @@ def check_out(worktree: Worktree, limit: int | None) -> Clean:
                 changes = commits_and_diffs.staged(found, 0, limit) if limit is not None else None
         begun = repository_of(place)
         (begun / "HEAD").write_text(f"{commit}\n")
-        fill(checkout, place, commit, clean=True)
+        key = _key(git_of(checkout, place), commit, prepared_by) if prepared_by else ""
+        prepared = bool(key) and _brought(checkout, place, commit, key)
+        if not prepared:
+            if _record_of(place).exists() or key:
+                _empty(place)
+            fill(checkout, place, commit, clean=True)
     working = place / checkout.subdirectory
     working.mkdir(parents=True, exist_ok=True)
-    return Clean(place, working, commit, changes)
+    return Clean(place, working, commit, changes, "" if prepared else key)
+
+
+def settle(worktree: Worktree, clean: Clean) -> None:
+    """It has been set up: what that made is kept. What is in the commit is again as it is there."""
+    checkout, place = opened(worktree.repository), clean.top
+    with alone(place.parent):
+        fill(checkout, place, clean.commit)
+        tracked = _tracked(checkout, place)
+        made = {name: state for name, state in _states(place).items() if name not in tracked}
+        draft = _record_of(place).with_suffix(".new")
+        draft.write_text(json.dumps({"key": clean.due, "made": made}))
+        draft.replace(_record_of(place))
+
+
+# --- what a set-up made -----------------------------------------------------------------------------------------------
+
+
+def _key(git: Git, commit: str, prepared_by: str) -> str:
+    entries = git.must("ls-tree", "-r", "-z", commit, seconds=LONG).names
+    locks = [each for each in entries if LOCK_FILES.fullmatch(PurePosixPath(each.partition("\t")[2]).name)]
+    return hashlib.sha256(os.fsencode("\0".join([prepared_by, *locks]))).hexdigest()
+
+
+def _brought(checkout: Checkout, place: Path, commit: str, key: str) -> bool:
+    """Brings the prepared checkout to the commit; False if it is another one, or not as the set-up left it."""
+    try:
+        record = json.loads(_record_of(place).read_bytes())
+        made: Mapping[str, _State] = record["made"]
+        states = _states(place)
+        if record["key"] != key or any(states.get(name) != state for name, state in made.items()):
+            return False
+        fill(checkout, place, commit)
+        tracked = _tracked(checkout, place)
+        for name in reversed(list(_states(place))):
+            if name not in made and name not in tracked:
+                _remove(place / name)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    if stat.S_ISDIR(path.lstat().st_mode):
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+def _tracked(checkout: Checkout, place: Path) -> set[str]:
+    """With the directories that these are in."""
+    names = git_of(checkout, place).must("ls-files", "-z").names
+    return {*names, *(str(each) for name in names for each in PurePosixPath(name).parents)}
+
+
+def _states(place: Path) -> dict[str, _State]:
+    """Everything that is there, a directory before what is in it. Nobody can set the time of a file's last change."""
+    found: dict[str, _State] = {}
+    for name, state in _below(str(place), ""):
+        directory = stat.S_ISDIR(state.st_mode)
+        times = [] if directory else [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
+        found[name] = [state.st_mode, *times]
+    found.pop(".git", None)
+    return found
+
+
+def _below(directory: str, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            yield prefix + entry.name, entry.stat(follow_symlinks=False)
+            if entry.is_dir(follow_symlinks=False):
+                yield from _below(entry.path, f"{prefix}{entry.name}/")
+
+
+def _record_of(place: Path) -> Path:
+    return seen_of(place) / RECORD
+
+
+def _empty(place: Path) -> None:
+    _record_of(place).unlink(missing_ok=True)
+    if place.is_symlink():
+        place.unlink()
+    with contextlib.suppress(FileNotFoundError):
+        clear(place)

@@ -378,7 +378,7 @@ class Project(TypedDict):
     description: str
     status: Literal["active", "paused", "archived"]
     working_directory: str
-    settings: dict[str, str | float | bool | list[AcceptanceCheck] | None]
+    settings: dict[str, str | float | bool | list[AcceptanceCheck] | list[str] | None]
     created_at: str
     updated_at: str
     paused_at: str | None

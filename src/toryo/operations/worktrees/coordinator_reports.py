@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from toryo.domain import launches as launch_rules
 from toryo.domain import merge_queue as merge_queue_rules
 from toryo.domain.conflict_forecast import MOST_TOUCHED
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.launches import Launch
+from toryo.domain.launches import SIGN_IN_WITHIN, Launch
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -52,10 +53,12 @@ class Taken(Result):
 
 @operation("report_worktree", grant=Grant.COORDINATOR, parameters=ReportWorktree)
 def report_worktree(call: Call, told: ReportWorktree) -> Taken:
-    """Report that a launch's worktree was made, or holds more than before."""
+    """Report that a launch's worktree was made, is being set up, or holds more than before."""
     launch = _launch(call, told.launch_id)
     call.enter(launch.project_id)
     assert launch.task_id is not None
+    if launch.state is launch_rules.State.ORDERED:  # its program is started only after that
+        call.tx.launches.save(launch, replace(launch, deadline=call.now + SIGN_IN_WITHIN))
     before = call.tx.worktrees.find(launch.task_id)
     if before is not None and not before.open and not launch.live:
         return {"success": True}  # somebody has merged or discarded it since: what it was is over

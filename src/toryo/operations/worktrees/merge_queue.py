@@ -360,6 +360,7 @@ def _send(call: Call, project: Project, batch: list[Entry]) -> None:
             "entries": entries,
             "order": order,
             "checks": review_checks.run_by_program(project.settings.required_checks),
+            "setup": project.settings.tree_setup,
             "authors": _authors(call, tasks.values()),
         },
         created_at=call.now,

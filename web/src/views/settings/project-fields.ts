@@ -42,6 +42,8 @@ export const LIMITS = [
   "open_delegations",
   "delegations_ever",
 ] as const;
+/** Each of these is a list, with a line for each. */
+export const LINES = ["required_checks", "worktree_setup", "worktree_copy"] as const;
 const OWN = ["name", "description", "working_directory"] as const;
 
 export function fieldsOf(project: Project): Seen {
@@ -50,11 +52,14 @@ export function fieldsOf(project: Project): Seen {
   return { fields: Object.fromEntries([...own, ...settings]) as Fields, version: project.version };
 }
 
-/** Checks have a line each: a command as it is, any other as JSON. */
+/** Checks have a line each: a command as it is, any other as JSON. So have other lists, whose lines are texts. */
 function written(value: Project["settings"][string]): string {
   if (!Array.isArray(value)) return value === null ? "" : String(value);
-  return value.map((each) => (isPlain(each) ? each.command : JSON.stringify(each))).join("\n");
+  return value.map(line).join("\n");
 }
+
+const line = (each: object | string) =>
+  typeof each === "string" ? each : isPlain(each) ? each.command : JSON.stringify(each);
 
 function isPlain(check: object): check is { command: string } {
   const command: unknown = "command" in check ? check.command : null;

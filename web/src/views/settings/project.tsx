@@ -12,7 +12,7 @@ import { useWidening } from "@/app/widening";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Checkbox, Confirm, ReadOnly, SelectField, TextArea, TextField, useToast } from "@/ui";
 import { Outcome, SaveRow } from "@/views/settings/parts";
-import { CHOICES, LIMITS, RULES, fieldsOf, lookAt, store } from "@/views/settings/project-fields";
+import { CHOICES, LIMITS, LINES, RULES, fieldsOf, lookAt, store } from "@/views/settings/project-fields";
 import { useEditing, type Editing } from "@/views/settings/use-editing";
 
 export function ProjectForm({ project }: { project: Project }) {
@@ -78,15 +78,18 @@ function Rules({ editing: { draft, set } }: { editing: Editing }) {
             choices={CHOICES[name].map((value) => ({ value, label: t(`choice.${value}`) }))}
           />
         ))}
-        <TextArea
-          label={t("setting.required_checks")}
-          help={t("settingHelp.required_checks")}
-          value={draft["required_checks"] ?? ""}
-          onChange={set("required_checks")}
-          rows={3}
-          spellCheck={false}
-          className="font-mono"
-        />
+        {LINES.map((name) => (
+          <TextArea
+            key={name}
+            label={t(`setting.${name}`)}
+            help={t(`settingHelp.${name}`)}
+            value={draft[name] ?? ""}
+            onChange={set(name)}
+            rows={3}
+            spellCheck={false}
+            className="font-mono"
+          />
+        ))}
       </fieldset>
       <fieldset>
         <legend className="mb-2 text-[13px] font-semibold">{t("project.limits")}</legend>

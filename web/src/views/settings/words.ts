@@ -195,6 +195,8 @@ export const en = {
     commands_from: "Who can set commands",
     approvals: "Tasks that need approval",
     required_checks: "Required checks",
+    worktree_setup: "Set-up of worktrees",
+    worktree_copy: "Files copied into worktrees",
     merge_queue: "Merge queue",
     pull_requests: "Pull requests",
     conflict_policy: "Tasks that may conflict",
@@ -220,6 +222,8 @@ export const en = {
     approvals: "Only requests of agents, or every task that an agent creates.",
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
+    worktree_setup: "Commands that install what code needs: in a new worktree, and where checks run. One per line: npm ci.",
+    worktree_copy: "Ignored files of the project's directory that are copied there first. One pattern per line: .env.test.",
     conflict_policy: "With worktrees: what happens before a task starts that would change the same files as another.",
     pull_requests:
       "open: approved work is pushed, and a pull request is opened with gh or glab instead of a local merge.",
@@ -685,6 +689,8 @@ export const ja: typeof en = {
     commands_from: "コマンドを設定できるメンバー",
     approvals: "承認が必要なタスク",
     required_checks: "必須の受け入れ確認",
+    worktree_setup: "ワークツリーの準備",
+    worktree_copy: "ワークツリーにコピーするファイル",
     merge_queue: "マージキュー",
     pull_requests: "プルリクエスト",
     conflict_policy: "競合の可能性があるタスク",
@@ -710,6 +716,8 @@ export const ja: typeof en = {
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
+    worktree_setup: "コードに必要なものをインストールするコマンドです。新しいワークツリーと確認の実行場所で実行されます。1 行に 1 つ書きます（例：npm ci）。",
+    worktree_copy: "その前にコピーする、プロジェクトのディレクトリの無視されるファイルです。1 行に 1 パターン書きます（例：.env.test）。",
     conflict_policy: "ワークツリーを使うとき、ほかと同じファイルを変更する見込みのタスクをどう扱うか。",
     pull_requests:
       "open にすると、承認した成果をローカルでマージする代わりにプッシュし、gh または glab でプルリクエストを作成します。",

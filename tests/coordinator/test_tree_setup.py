@@ -1,0 +1,333 @@
+"""How a new tree is made ready, with real git and real commands: when the set-up runs, what of it is kept, what is copied,
+and what is said where it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.coordinator.test_queue_merges import batch
+from tests.coordinator.test_queue_merges import run as run_queue
+from tests.coordinator.test_task_worktrees import PROJECT
+from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
+from tests.repositories import Repository
+from tests.sandboxes import sandboxed
+from toryo.coordinator import acceptance_checks, queue_merges, tree_setup, worktrees
+from toryo.coordinator.acceptance_checks import Evidence
+from toryo.coordinator.config import Config
+from toryo.coordinator.jobs import Jobs
+from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.process_start import Starter
+from toryo.coordinator.provider import BadSetup
+from toryo.coordinator.providers import BUILT_IN
+from toryo.coordinator.sandbox import Mode, Sandbox, Walled
+from toryo.coordinator.tree_setup import Setup, SetupFailed
+from toryo.coordinator.workspaces import Workspaces
+from toryo.coordinator.worktrees import Worktree
+from toryo.coordinator.worktrees.launch_repositories import seen_of
+from toryo.coordinator.worktrees.paths import check_place
+from toryo.failures import NATURES, Failure
+
+__all__ = ["first", "nobody", "place", "repository", "sandboxed"]
+
+INSTALL = "mkdir -p installed && echo once >> installed/times && echo 'exit 0' > installed/tool"
+CHECK = "sh installed/tool && cat installed/times"
+
+Checked = Callable[..., str]
+
+
+def starter(place: Path, mode: Mode = Mode.NONE) -> Starter:
+    asked = Sandbox(mode, hidden=[place.parent / "data"], inherited=os.environ)
+    spaces = Workspaces(place.parent / "data")
+    (place.parent / "data").mkdir(exist_ok=True)
+    return Starter(Config(), BUILT_IN, "http://x", "m", place.parent, spaces, place, dict(os.environ), sandbox=asked)
+
+
+def evidence(
+    repository: Repository, place: Path, worktree: Worktree, check: str, setup: Any, mode: Mode = Mode.NONE, **more: Any
+) -> Evidence:
+    order = CheckOrder(
+        "chk_1",
+        str(repository.path),
+        ({"command": check},),
+        "ann",
+        PROJECT,
+        ai_type="claude",
+        worktree=str(worktree.path),
+        worktree_task_id=worktree.name,
+        worktree_path=str(worktree.path),
+        setup=setup,
+        provider_options=more,
+    )
+    jobs = Jobs(Config(), cast("Any", None), starter(place, mode), cast("Any", None))
+    return asyncio.run(jobs._checked(order))[0]
+
+
+@pytest.fixture
+def worktree(repository: Repository, place: Path) -> Worktree:
+    repository.commit(__gitignore="installed/\n*.env\nlocal/\nlinked/\n", package__json="{}\n")
+    return make(repository, place / PROJECT)
+
+
+@pytest.fixture
+def check(repository: Repository, place: Path, worktree: Worktree) -> Checked:
+    """What is found by a check after this set-up: its output if it passed."""
+
+    def checked(command: str = CHECK, setup: str = INSTALL, *copies: str, mode: Mode = Mode.NONE, **more: Any) -> str:
+        given = {"commands": [setup] if setup else [], "copies": list(copies)}
+        found = evidence(repository, place, worktree, command, given, mode, **more)
+        return found.output if found.outcome == "passed" else f"{found.outcome}: {found.output}"
+
+    return checked
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_check_that_needs_what_is_installed_passes_with_the_set_up_and_says_why_without(check: Checked) -> None:
+    assert "exit code" in check(setup="")
+    assert check() == "once"
+    check("echo 'exit 1' > installed/tool")
+    assert check() == "once", "what a check has changed is set up again"
+
+
+@pytest.mark.deep
+def test_the_set_up_runs_again_only_where_what_is_installed_may_have_changed(check: Checked, worktree) -> None:
+    assert [check(), check()] == ["once", "once"]
+    (worktree.path / "a").write_text("two\n")
+    first_run = check_place(worktree.path) / "installed" / "tool"
+    stood = first_run.stat().st_ino, first_run.stat().st_ctime_ns
+    assert check("cat a") == "two"
+    assert (first_run.stat().st_ino, first_run.stat().st_ctime_ns) == stood
+    for change in (
+        lambda: (worktree.path / "package.json").write_text("{ }\n"),
+        lambda: (worktree.path / "uv.lock").write_text("x\n"),
+    ):
+        before = first_run.stat().st_ctime_ns
+        change()
+        assert check() == "once", "everything of the earlier set-up is gone"
+        assert first_run.stat().st_ctime_ns != before
+    assert check(setup=f"{INSTALL}; touch installed/other") == "once"
+    assert check("ls installed", setup=f"{INSTALL}; touch installed/other") == "other\ntimes\ntool"
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "echo 'exit 1' > installed/tool",
+        "rm installed/tool; echo 'exit 1' > installed/tool",
+        "cp -p installed/tool t; echo evil > installed/tool; touch -r t installed/tool",
+        "mv installed other; mkdir installed; cp -p other/* installed",
+        "mv installed other; ln -s other installed",
+        "rm -r installed; ln -s /tmp installed",
+        "chmod 0 installed",
+        "echo x > installed/new; mkdir -p deep/empty; ln -s /etc/passwd link; echo '*' > installed/.gitignore",
+        "mkdir -p .git/x installed/.git 2>/dev/null; mkdir shut; touch shut/x; chmod 0 shut",
+        "rm -f a; mkdir a; touch a/x",
+    ],
+)
+def test_what_a_check_leaves_is_not_there_for_the_next_one(check: Checked, worktree: Worktree, evil: str) -> None:
+    listed = f"{CHECK}; cat installed/tool; find . -path ./.git -prune -o -print | sort; cat a"
+    before = check(listed)
+    check(f"{evil}; true")
+    assert check(listed) == before
+    check(f"{evil}; true")
+    (worktree.path / "b").write_text("more\n")
+    assert check(listed) == before
+
+
+def test_what_the_set_up_changes_of_the_commit_is_not_checked(check: Checked) -> None:
+    setup = f"{INSTALL}; echo changed > a; rm b; echo more > made"
+    assert [check("cat a; wc -l < b; cat made", setup) for _ in range(2)] == ["one\n8\nmore"] * 2
+
+
+def test_a_failed_set_up_is_told_as_itself_and_runs_again(check: Checked, worktree: Worktree) -> None:
+    said = check(setup=f"{INSTALL}; echo no network; exit 3")
+    assert "ended with exit code 3." in said.splitlines()[0]
+    assert said.startswith(f"failed: The set-up command `{INSTALL}; echo no network; exit 3`")
+    assert said.endswith("no network")
+    assert check(setup=f"{INSTALL}; test -e ../fixed") != "once"
+    (check_place(worktree.path).parent / "fixed").touch()
+    assert check(setup=f"{INSTALL}; test -e ../fixed") == "once"
+    assert "cannot be run" not in check(setup="kill -9 $$")
+
+
+def test_where_no_command_is_checked_nothing_is_set_up(repository, place, worktree) -> None:
+    jobs = Jobs(Config(), cast("Any", None), starter(place), cast("Any", None))
+    order = CheckOrder(
+        "chk_1",
+        str(repository.path),
+        ({"file": "a"},),
+        "ann",
+        PROJECT,
+        worktree=str(worktree.path),
+        worktree_task_id="t1",
+        worktree_path=str(worktree.path),
+        setup={"commands": ["exit 1"]},
+    )
+    assert [each.outcome for each in asyncio.run(jobs._checked(order))] == ["passed"]
+
+
+def test_the_set_up_runs_in_the_sandbox_and_writes_there_for_who_only_reads(
+    sandboxed: None, check: Checked, repository: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("hush")
+    setup = f"{INSTALL}; cat {tmp_path}/secret > installed/times; touch {repository.path}/evil {tmp_path}/evil; true"
+    assert check(setup=setup, mode=Mode.BWRAP, permissions="read") == ""
+    assert not (repository.path / "evil").exists()
+    assert not (tmp_path / "evil").exists()
+    assert check(mode=Mode.BWRAP, permissions="read") == "once"
+
+
+def test_in_the_sandbox_an_agent_does_not_write_what_was_prepared(
+    sandboxed: None, check: Checked, repository, place, worktree
+) -> None:
+    assert check(mode=Mode.BWRAP) == "once"
+    order = CheckOrder("chk_1", str(repository.path), (), "ann", PROJECT, ai_type="claude")
+    walled = starter(place, Mode.BWRAP).check_walled(order, worktree.path)
+    for target in (check_place(worktree.path) / "installed" / "tool", seen_of(check_place(worktree.path)) / "x"):
+        ended = asyncio.run(acceptance_checks.executed(f"echo evil > {target}", 30, worktree.path, walled))
+        assert ended.why
+    assert check(f"cat installed/tool; {CHECK}", mode=Mode.BWRAP) == "exit 0\nonce"
+
+
+# --- what is copied ---------------------------------------------------------------------------------------------------
+
+
+def copied(repository: Repository, target: Path, *patterns: str) -> list[str]:
+    target.mkdir(exist_ok=True)
+    tree_setup.copy(Setup((), patterns), repository.path, target)
+    return sorted(str(each.relative_to(target)) for each in target.rglob("*") if not each.is_dir())
+
+
+def test_ignored_files_are_copied_and_nothing_else(repository, worktree, tmp_path) -> None:
+    for name in (".test.env", "deep/x.env", "local/one/key", "local/other", "installed/x.env", "untracked", "a"):
+        (repository.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository.path / name).write_text("x")
+    (repository.path / ".test.env").chmod(0o4640)
+    assert copied(repository, tmp_path / "1", "*.env") == [".test.env", "deep/x.env"]
+    assert (tmp_path / "1" / ".test.env").stat().st_mode & 0o7777 == 0o640
+    assert copied(repository, tmp_path / "2", "local/*/key", "a", "untracked") == ["local/one/key"]
+    assert copied(repository, tmp_path / "3", "local/", "/.test.env") == [".test.env", "local/one/key", "local/other"]
+    assert copied(repository, tmp_path / "4", "../*", "/etc/passwd", ".git/config") == []
+
+
+def test_no_link_leads_a_copy_out_of_the_project_or_the_tree(repository, worktree, tmp_path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.env").write_text("hush")
+    (repository.path / "link.env").symlink_to(outside / "secret.env")
+    (repository.path / "linked").symlink_to(outside)
+    (repository.path / "local").mkdir()
+    (repository.path / "local" / "inner").symlink_to(outside)
+    assert copied(repository, tmp_path / "1", "*.env", "linked/*", "linked", "local/**") == []
+    (repository.path / "local" / "own.env").write_text("x")
+    target = tmp_path / "2"
+    target.mkdir()
+    (target / "local").symlink_to(outside)
+    with pytest.raises(OSError, match="local|directory|link"):
+        copied(repository, target, "local/*.env")
+    assert [each.name for each in outside.iterdir()] == ["secret.env"]
+
+
+def test_a_copy_replaces_nothing_and_has_limits(repository, worktree, tmp_path, monkeypatch) -> None:
+    for number in range(3):
+        (repository.path / f"{number}.env").write_text("theirs")
+    target = tmp_path / "1"
+    target.mkdir()
+    (target / "0.env").write_text("the work's")
+    copied(repository, target, "*.env")
+    assert [(target / f"{number}.env").read_text() for number in (0, 1)] == ["the work's", "theirs"]
+    for name, most in (("MOST_FILES", 2), ("MOST_BYTES", 10), ("MOST_STEPS", 1)):
+        with monkeypatch.context() as patched:
+            patched.setattr(tree_setup, name, most)
+            with pytest.raises(SetupFailed, match="worktree_copy"):
+                copied(repository, tmp_path / name, "*.env")
+
+
+def test_a_check_sees_what_is_copied_and_a_change_of_it(check: Checked, repository: Repository, worktree) -> None:
+    assert "failed" in check("cat my.env", "", "*.env")
+    (repository.path / "my.env").write_text("one")
+    assert check("cat my.env", "", "*.env") == "one"
+    (repository.path / "my.env").write_text("other")
+    assert check("cat my.env", "", "*.env") == "other"
+    (worktree.path / "package.json").write_text("{ }\n")
+    assert check("cat my.env; echo evil > my.env", "", "*.env") == "other"
+    assert check("cat my.env", "", "*.env") == "other"
+
+
+# --- an agent's worktree ----------------------------------------------------------------------------------------------
+
+
+def launch(repository: Repository, *commands: str, copies: Any = ()) -> Launch:
+    setup = {"commands": list(commands), "copies": list(copies)}
+    workspace = {"isolation": "worktree", "name": "t1", "setup": setup}
+    return Launch("lau_1", "ann", PROJECT, working_directory=str(repository.path), workspace=workspace)
+
+
+def test_an_agents_worktree_is_set_up_once(repository, place, worktree) -> None:
+    (repository.path / "my.env").write_text("x")
+    order = launch(repository, INSTALL, copies=["*.env"])
+    for _ in range(2):
+        asyncio.run(starter(place).set_up(order, worktree))
+    assert (worktree.path / "installed" / "times").read_text() == "once\n"
+    assert (worktree.path / "my.env").read_text() == "x"
+    assert worktrees.unkept(worktree) == "", "it is nothing of the agent's work"
+    asyncio.run(starter(place).set_up(Launch("lau_2", "ann", workspace={"isolation": "worktree"}), worktree))
+
+
+def test_a_worktree_that_cannot_be_set_up_is_no_fault_of_the_agent_and_is_tried_again(
+    repository, place, worktree
+) -> None:
+    order = launch(repository, "test -e fixed.env || { echo no network; exit 7; }", INSTALL)
+    with pytest.raises(BadSetup, match=r"(?s)The set-up command `test .*ended with exit code 7\..*no network") as found:
+        asyncio.run(starter(place).set_up(order, worktree))
+    assert found.value.failure is Failure.BAD_SETUP
+    assert NATURES[Failure.BAD_SETUP].outside
+    (worktree.path / "fixed.env").touch()
+    asyncio.run(starter(place).set_up(order, worktree))
+    assert (worktree.path / "installed" / "tool").exists()
+
+
+# --- the merge queue --------------------------------------------------------------------------------------------------
+
+
+def in_queue(repository: Repository, place: Path, monkeypatch: pytest.MonkeyPatch, setup: Any) -> dict[str, Any]:
+    def walled(_: Path, *, writes: bool = False) -> Any:
+        return lambda argv: Walled(tuple(argv), {"PATH": os.environ["PATH"], "WRITES": str(writes)})
+
+    monkeypatch.setattr("tests.coordinator.test_queue_merges.walled", walled)
+    return run_queue(batch(repository, place, "t1", checks=[{"command": CHECK}], setup=setup), place)
+
+
+def test_the_merge_queue_sets_up_the_result_that_it_checks(repository, place, monkeypatch) -> None:
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    setup = {"commands": [f'test -f new && [ "$WRITES" = True ] && {INSTALL}']}
+    answer = in_queue(repository, place, monkeypatch, setup)
+    assert answer["queue"]["result"] == "merged", answer
+
+
+@pytest.mark.parametrize(("command", "result"), [("! test -f new", "failed"), ("false", "target_broken")])
+def test_a_set_up_that_fails_on_the_target_too_is_not_the_works_fault(
+    repository, place, monkeypatch, command, result
+) -> None:
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    answer = in_queue(repository, place, monkeypatch, {"commands": [command]})
+    assert (answer["queue"]["result"], answer["merged"]) == (result, [])
+    said = f"The set-up command `{command}` ended with exit code 1."
+    assert answer["queue"]["evidence"][0]["output"].startswith(said)
+    assert (answer["trouble"] or "").startswith(said) == (result == "target_broken")
+    assert not list((place / queue_merges.combining.PLACES).glob("*"))
+
+
+def test_an_order_of_an_older_server_has_no_set_up() -> None:
+    assert not Setup.read(None)
+    assert not Setup.read({"commands": None})
+    assert Setup.read(json.loads('{"commands": ["x"], "copies": ["y"]}')) == Setup(("x",), ("y",))
