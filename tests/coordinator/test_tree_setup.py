@@ -1,5 +1,6 @@
-"""How a new tree is made ready, with real git and real commands: when the set-up runs, what of it is kept, what is copied,
-and what is said where it fails."""
+"""How a new tree is made ready, with real git and real commands: when the set-up runs, what of it is kept, what is
+copied, and what is said where it fails.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
-from toryo.coordinator import acceptance_checks, queue_merges, tree_setup, worktrees
+from toryo.coordinator import acceptance_checks, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.jobs import Jobs
@@ -30,6 +31,7 @@ from toryo.coordinator.sandbox import Mode, Sandbox, Walled
 from toryo.coordinator.tree_setup import Setup, SetupFailed
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
+from toryo.coordinator.worktrees.combining import PLACES
 from toryo.coordinator.worktrees.launch_repositories import seen_of
 from toryo.coordinator.worktrees.paths import check_place
 from toryo.failures import NATURES, Failure
@@ -232,7 +234,7 @@ def test_no_link_leads_a_copy_out_of_the_project_or_the_tree(repository, worktre
     target = tmp_path / "2"
     target.mkdir()
     (target / "local").symlink_to(outside)
-    with pytest.raises(OSError, match="local|directory|link"):
+    with pytest.raises(OSError, match=r"local|directory|link"):
         copied(repository, target, "local/*.env")
     assert [each.name for each in outside.iterdir()] == ["secret.env"]
 
@@ -324,7 +326,7 @@ def test_a_set_up_that_fails_on_the_target_too_is_not_the_works_fault(
     said = f"The set-up command `{command}` ended with exit code 1."
     assert answer["queue"]["evidence"][0]["output"].startswith(said)
     assert (answer["trouble"] or "").startswith(said) == (result == "target_broken")
-    assert not list((place / queue_merges.combining.PLACES).glob("*"))
+    assert not list((place / PLACES).glob("*"))
 
 
 def test_an_order_of_an_older_server_has_no_set_up() -> None:

@@ -39,6 +39,9 @@ DIRECT = {
     "cli/main.py": {"os.open"},  # /dev/null
     "cli/open_dashboard.py": {"os.open"},  # writes
     "cli/parent_watch.py": {"os.open"},  # /dev/null
+    "coordinator/program_homes.py": {"open", "os.open"},  # step by step from a directory that is held; writes
+    "coordinator/tree_setup.py": {"os.open"},  # writes copies below a directory that is held
+    "coordinator/worktrees/clean_checkouts.py": {"read_bytes"},  # its own record, beside what agents write
     "cli/agent_programs.py": {"open"},  # the first line of a program on PATH
 }
 """Who opens files without `untrusted_files.py`, or reads YAML without `yaml_documents.py`, and why that is right."""

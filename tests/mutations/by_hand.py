@@ -14,8 +14,8 @@ _WRITTEN: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("Toryo's own tokens are not masked", 'rf"(?<![A-Za-z0-9])(?:{_OWN})_[\\w-]{{16,}}"', 'rf"(?!)"'),
         (
             "browser cookies are not masked",
-            "LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY, WEBHOOK)",
-            "LAUNCH, SESSION, QUEUE, PASSKEY, WEBHOOK)",
+            "LAUNCH, SESSION, QUEUE, BROWSER, PAGE, PASSKEY, WEBHOOK)",
+            "LAUNCH, SESSION, QUEUE, PAGE, PASSKEY, WEBHOOK)",
         ),
         ("tokens of GitHub are not masked", r'r"|\bgh[oprsu]_[A-Za-z0-9]{20,}|', 'r"|'),
         ("an Authorization header is not masked", "|(?<=uthorization: [Bb]asic )[\\w+/=]{8,}", ""),
@@ -114,8 +114,8 @@ _WRITTEN: dict[str, tuple[tuple[str, str, str], ...]] = {
         ),
         (
             "a browser stays signed in when its time is over",
-            "(digest(token))\n    person = tx.agents.find(found.agent_id) if found is not None and found.live(now)",
-            "(digest(token))\n    person = tx.agents.find(found.agent_id) if found is not None",
+            "    return found if found.live(now) else None",
+            "    return found",
         ),
         (
             "a token gives more than it was made for",

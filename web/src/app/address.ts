@@ -1,4 +1,4 @@
-// What an address says: whom its path names, and the words behind it. Where one is, and going elsewhere, is in
+// What an address says: what its path names, and the words behind it. Where one is, and going elsewhere, is in
 // routing.tsx.
 
 /** What the path names: `$projectId` in the path of a route. */

@@ -177,7 +177,7 @@ function usePlace<Name extends keyof Place>(name: Name): Place[Name] {
   return useSyncExternalStore(subscribe, () => place[name]);
 }
 
-/** Whom and what the path names. */
+/** What the path names. */
 export const useParams = (): { projectId?: string; taskId?: string } => usePlace("params");
 
 export const useSearch = (): Search => usePlace("search");

@@ -1,4 +1,4 @@
-// Whether the pointer is pressed: what is drawn anew between press and release would lose the click.
+// Whether the pointer is pressed: what is drawn again between press and release would lose the click.
 import { useEffect, useState } from "react";
 
 let pressed = false;

@@ -37,7 +37,7 @@ class Pace:
         return 0.0 if passes else (1 - left) * self._every
 
     def give_back_at(self, address: str) -> None:
-        """What was counted was none of those that are to be slowed down."""
+        """What was counted was none of those that must be slowed down."""
         who = household(address)
         if who in self._buckets:
             left, since = self._buckets[who]

@@ -9,7 +9,7 @@ export interface Given {
   password: string;
 }
 
-/** `person`: of whom it is known who they are. */
+/** `person`: who it is, if that is known. */
 export function PasswordForm({ onGiven, person }: { onGiven: (given: Given) => Promise<void>; person?: string }) {
   const { t } = useTranslation("signin");
   const [missing, setMissing] = useState(false);
