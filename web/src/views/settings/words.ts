@@ -222,8 +222,10 @@ export const en = {
     approvals: "Only requests of agents, or every task that an agent creates.",
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
-    worktree_setup: "Commands that install what code needs: in a new worktree, and where checks run. One per line: npm ci.",
-    worktree_copy: "Ignored files of the project's directory that are copied there first. One pattern per line: .env.test.",
+    worktree_setup:
+      "Commands that install what code needs: in a new worktree, and where checks run. One per line: npm ci.",
+    worktree_copy:
+      "Ignored files of the project's directory that are copied there first. One pattern per line: .env.test.",
     conflict_policy: "With worktrees: what happens before a task starts that would change the same files as another.",
     pull_requests:
       "open: approved work is pushed, and a pull request is opened with gh or glab instead of a local merge.",
@@ -716,8 +718,10 @@ export const ja: typeof en = {
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
-    worktree_setup: "コードに必要なものをインストールするコマンドです。新しいワークツリーと確認の実行場所で実行されます。1 行に 1 つ書きます（例：npm ci）。",
-    worktree_copy: "その前にコピーする、プロジェクトのディレクトリの無視されるファイルです。1 行に 1 パターン書きます（例：.env.test）。",
+    worktree_setup:
+      "コードに必要なものをインストールするコマンドです。新しいワークツリーと確認の実行場所で実行されます。1 行に 1 つ書きます（例：npm ci）。",
+    worktree_copy:
+      "その前にコピーする、プロジェクトのディレクトリの無視されるファイルです。1 行に 1 パターン書きます（例：.env.test）。",
     conflict_policy: "ワークツリーを使うとき、ほかと同じファイルを変更する見込みのタスクをどう扱うか。",
     pull_requests:
       "open にすると、承認した成果をローカルでマージする代わりにプッシュし、gh または glab でプルリクエストを作成します。",
