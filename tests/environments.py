@@ -1,6 +1,7 @@
 """The environment that tests start programs in."""
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -13,3 +14,7 @@ def clean_environment(home: Path | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_", "PYTEST"))}
     kept |= {"TORYO_SANDBOX": "none", "NO_COLOR": "1", "COLUMNS": "100"}
     return kept if home is None else {**kept, "HOME": str(home)}
+
+
+BECOMES_PYTHON = f"#!/bin/sh\n''':'\nexec \"{sys.executable}\" \"$0\" \"$@\"\n'''\n"
+"""How a program in Python begins wherever its interpreter is: after `#!` no path may have a space."""

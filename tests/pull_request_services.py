@@ -7,16 +7,15 @@ from __future__ import annotations
 import json
 import os
 import stat
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.environments import BECOMES_PYTHON
 from tests.repositories import Repository
 
-PROGRAM = """#!{python}
-import json, os, pathlib, sys, time, urllib.parse
+PROGRAM = """{begins}import json, os, pathlib, sys, time, urllib.parse
 
 here = pathlib.Path(__file__).parent
 state = here / "state.json"
@@ -126,7 +125,7 @@ class Service:
 
     def install(self, name: str) -> None:
         file = self.bin / name
-        file.write_text(PROGRAM.format(python=sys.executable))
+        file.write_text(PROGRAM.format(begins=BECOMES_PYTHON))
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
 
     def uninstall(self) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.cli.conftest import Toryo
-from tests.environments import clean_environment
+from tests.environments import BECOMES_PYTHON, clean_environment
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "env", "git", "ls")
@@ -61,7 +60,7 @@ class Machine:
         login = LOGINS.get(name, ((0, ""), (0, "")))[0 if logged_in else 1]
         version = says or (0, SAYS.get(name, "{}\n").format("99.0.0"))
         plan = {"version": version, "login": login, "hangs": False, **otherwise}
-        text = f"#!{sys.executable}\nimport json, sys\nsys.path[:0] = {[str(ROOT / 'src'), str(ROOT)]!r}\n"
+        text = f"{BECOMES_PYTHON}import json, sys\nsys.path[:0] = {[str(ROOT / 'src'), str(ROOT)]!r}\n"
         text += f"from tests.cli.fake_agent import main\nsys.exit(main(json.loads({json.dumps(plan)!r})))\n"
         return self.put(name, text)
 

@@ -16,7 +16,13 @@ from toryo.cli.exit_codes import Misuse
 from toryo.client import Client
 from toryo.operations.calls.catalogue import Operation, catalogue
 
-SETTINGS: dict[str, Any] = {"budget_per_day": 5, "tokens_per_day": 5, "required_checks": [{"command": "make"}]}
+SETTINGS: dict[str, Any] = {
+    "budget_per_day": 5,
+    "tokens_per_day": 5,
+    "required_checks": [{"command": "make"}],
+    "worktree_setup": ["make setup"],
+    "worktree_copy": [".env.test"],
+}
 SET: dict[str, dict[str, Any]] = {
     "agent": {
         "model": "a-model",

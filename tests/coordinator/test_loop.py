@@ -453,7 +453,7 @@ def test_a_stop_ends_even_one_that_ignores_every_request(server, orders, project
     def tell(coordinator: Coordinator) -> None:
         os.mkfifo(project / "ready")
         (tmp_path / "stubborn.py").write_text(STUBBORN)
-        orders.give(launch("a", f"exec {sys.executable} {tmp_path}/stubborn.py", project))
+        orders.give(launch("a", f"exec '{sys.executable}' {tmp_path}/stubborn.py", project))
         (project / "ready").read_text()
         orders.give(stop=[{"launch_id": "lau_a", "reason": "runaway", "grace_seconds": 0}])
         reported = exit_of(server, "a")

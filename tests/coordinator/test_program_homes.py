@@ -177,7 +177,7 @@ def test_nothing_that_an_agent_writes_into_a_programs_directory_is_there_for_its
     before = tree(yard.home)
     (yard.workspace / "attempts.py").write_text(ATTEMPTS)
     (yard.workspace / "paths.json").write_text(json.dumps([str(path) for path in paths]))
-    said = yard.run(f"{sys.executable} -S {yard.workspace}/attempts.py {yard.workspace}/paths.json", needs=needs)
+    said = yard.run(f"'{sys.executable}' -S {yard.workspace}/attempts.py {yard.workspace}/paths.json", needs=needs)
     yard.homes.keep("lau_1", "session-1")
     assert int(said) > len(paths) / 2, "most of it could be written in there"
     assert tree(yard.home) == before

@@ -629,7 +629,7 @@ def test_the_mode_of_the_file_counts_before_that_of_the_environment() -> None:
 
 
 def test_our_own_runners_start_in_there(yard: Yard) -> None:
-    said = yard.run(f"{sys.executable} -P -c 'import toryo.agents.playbook; print(\"there\")'")
+    said = yard.run(f"'{sys.executable}' -P -c 'import toryo.agents.playbook; print(\"there\")'")
     assert said == "there\n"
 
 

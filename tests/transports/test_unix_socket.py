@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def coordinator(own_site: LiveServer, tmp_path: Path) -> Iterator[subprocess.Pop
     (tmp_path / "agent.py").write_text(AGENT)
     (tmp_path / "coordinator_config.yaml").write_text(
         f"mcp_socket_path: {own_site.socket}\n"
-        f"ai_providers:\n  mine:\n    cli_command: {sys.executable}\n"
+        f"ai_providers:\n  mine:\n    cli_command: {json.dumps(sys.executable)}\n"
         f'    cli_args: [{tmp_path / "agent.py"}, "{{mcp_config}}", "{{prompt}}"]\n'
     )
     words = ("coordinator", "-c", str(tmp_path / "coordinator_config.yaml"), "--data-dir", str(own_site.directory))

@@ -15,7 +15,7 @@ OLDEST = (2, 38)
 """The first git that can merge worktrees (`coordinator/worktrees/git.py`)."""
 TIME_LIMIT = 60.0
 _OWN = (
-    *("-c", "user.name=Toryo demo", "-c", "user.email=demo@toryo.invalid", "-c", "init.defaultBranch=main"),
+    *("-c", "user.name=Toryo demo", "-c", "user.email=demo@example.invalid", "-c", "init.defaultBranch=main"),
     *("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false"),
 )
 

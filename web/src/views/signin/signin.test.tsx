@@ -125,6 +125,7 @@ describe("the door", () => {
     await show(door, "/sign-in", "/sign-in");
     await press("Continue to id.example.org");
     await waitFor(() => expect(assign).toHaveBeenCalledWith("https://id.example.org/authorize?x"));
+    vi.unstubAllGlobals();
     cleanup();
     const { href } = await show(door, "/sign-in#provider.back", "/sign-in");
     await waitFor(() => expect(href()).toBe("/"));
