@@ -331,6 +331,7 @@ def test_init_in_a_clone_makes_the_data_directory_and_keeps_the_file(machine: Ma
     assert file.read_text() == "projects: []\n"
 
 
+@pytest.mark.deep
 def test_up_in_a_clone_says_that_the_data_directory_is_not_the_projects_own(machine: Machine) -> None:
     (machine.place / "toryo.yaml").write_text("projects: []\n")
     process = Process("up", "--port", "0", "--no-open", environment=machine.toryo.environment, cwd=machine.place)

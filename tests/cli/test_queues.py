@@ -199,6 +199,7 @@ def test_a_command_that_ends_with_another_code_fails_its_task_with_what_it_said(
     assert (found["status"], found["error"]) == ("failed", "The command ended with exit code 3.\n\nno wood")
 
 
+@pytest.mark.deep
 def test_a_command_may_ask_for_another_attempt(site: Site, start: Start) -> None:
     found = done_by(site, start, "test -e seen && echo done || { touch seen; exit 75; }")
     assert (found["status"], found["attempt"], found["result"]) == ("completed", 2, "done")

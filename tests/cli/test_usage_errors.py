@@ -328,6 +328,7 @@ def _beginning(words: ast.expr) -> str:
     return str(first.value) if isinstance(first, ast.Constant) else ""
 
 
+@pytest.mark.deep
 def test_what_is_said_of_a_value_makes_one_sentence_with_its_name() -> None:
     """A rule of one value goes on after its name, one of several values follows a colon; none begins a new sentence."""
     rules = list(_own_rules())

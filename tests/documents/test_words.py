@@ -175,8 +175,10 @@ def catalogue() -> Iterator[Line]:
 @pytest.mark.parametrize(
     ("texts", "language"),
     [
-        pytest.param(lambda: strings(sources("src/toryo")), "en", id="python"),
-        pytest.param(lambda: notes(sources("src/toryo")), "en", id="python docstrings and comments"),
+        pytest.param(lambda: strings(sources("src/toryo")), "en", id="python", marks=pytest.mark.deep),
+        pytest.param(
+            lambda: notes(sources("src/toryo")), "en", id="python docstrings and comments", marks=pytest.mark.deep
+        ),
         pytest.param(lambda: pages("en"), "en", id="pages"),
         pytest.param(lambda: dashboard("en"), "en", id="dashboard"),
         pytest.param(dashboard_notes, "en", id="dashboard comments"),

@@ -79,6 +79,7 @@ def may_call(world: World, caller: Caller, name: str) -> bool:
         return name in ("authenticate", "help", "health_check", "register_agent")
 
 
+@pytest.mark.deep
 def test_nobody_is_told_where_a_token_of_the_server_is(world: World, house: House) -> None:
     for caller in house.callers():
         for name, answer in answers(world, caller):
@@ -97,6 +98,7 @@ def test_no_program_is_told_a_command_of_people(world: World, house: House) -> N
     assert len(refused) > 3, "whoever may not be told so was refused something"
 
 
+@pytest.mark.deep
 def test_what_is_named_in_place_of_what_one_may_not_do_may_be_done(world: World, house: House) -> None:
     for caller in house.callers():
         if caller.right in PEOPLE or "api_key" in caller.arguments:
@@ -138,6 +140,7 @@ def test_rest_points_no_agent_at_what_people_come_in_by(world: World, house: Hou
                 assert not re.search(r"\btoryo [a-z]", told(answer)), (caller.name, told(answer))
 
 
+@pytest.mark.deep
 def test_what_the_server_says_of_itself_names_no_file_with_tokens() -> None:
     """Tools, their parameters, the document of REST, prompts: whoever connects may read them."""
     document = openapi.document(catalogue().values(), API, rest.STREAM)

@@ -96,7 +96,7 @@ def coordinator(own_site: LiveServer, tmp_path: Path) -> Iterator[subprocess.Pop
 
 
 @pytest.mark.pitfall("F42")
-@pytest.mark.parametrize("provider", ["command", "mine"])
+@pytest.mark.parametrize("provider", ["command", pytest.param("mine", marks=pytest.mark.deep)])
 def test_a_coordinator_and_its_agents_work_over_it(
     own_site: LiveServer, coordinator: subprocess.Popen[bytes], tmp_path: Path, provider: str
 ) -> None:
