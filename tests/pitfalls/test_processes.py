@@ -28,7 +28,7 @@ from toryo.server import app, long_polling
 from toryo.server.app import Running
 from toryo.settings import Settings
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 AT_ONCE = 20.0
 """Seconds: far less than the 45 that a wait lasts without a cause, and enough for a machine that has much to do."""

@@ -121,11 +121,12 @@ describe("the door", () => {
       "POST /sign-in/oidc": { address: "https://id.example.org/authorize?x", page: "kept" },
     });
     const assign = vi.fn();
+    const real = location;
     vi.stubGlobal("location", { ...location, origin: location.origin, assign });
     await show(door, "/sign-in", "/sign-in");
     await press("Continue to id.example.org");
     await waitFor(() => expect(assign).toHaveBeenCalledWith("https://id.example.org/authorize?x"));
-    vi.unstubAllGlobals();
+    vi.stubGlobal("location", real);
     cleanup();
     const { href } = await show(door, "/sign-in#provider.back", "/sign-in");
     await waitFor(() => expect(href()).toBe("/"));
