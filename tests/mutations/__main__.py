@@ -1,8 +1,9 @@
 """`python -m tests.mutations`: plants a sample of faults, one after the other, and says which `make test` finds.
 
-The commit chooses the faults: run it again, and it plants the same ones. 300 faults in each package take about
-TODO hours of a processor (--jobs divides it). Each fault is printed with what became of it, then the share that was
-caught of each package. Exits 1 if a share is below its threshold.
+The commit chooses the faults: run it again, and it plants the same ones. A fault costs up to a minute of a processor,
+mostly a few seconds; noting first which test runs which line costs more than any of them (--jobs divides it all). Each
+fault is printed with what became of it, then the share that was caught of each package. Exits 1 if a share is below its
+threshold; coordinator and server have none until a whole sample was taken.
 
 build/reliability/mutations.json has the counts of each package, build/mutations/results.json every fault (records.py),
 and build/mutations/*.log what its tests printed last.

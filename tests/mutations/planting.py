@@ -32,7 +32,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutations import swapping
+from tests.mutations import bounds, swapping
 from tests.mutations.lines import Lines, Marks, Noted, Noting, bits
 from tests.mutations.mutator import Fault
 
@@ -90,6 +90,7 @@ class Tree:
         shutil.copytree(SOURCES, self.package, ignore=shutil.ignore_patterns("static", "__pycache__"))
         if (SOURCES / "server" / "static").exists():
             (self.package / "server" / "static").symlink_to(SOURCES / "server" / "static")
+        shutil.copyfile(bounds.__file__, self.path / "sitecustomize.py")
 
     def close(self) -> None:
         shutil.rmtree(self.path)
@@ -236,6 +237,9 @@ def _be_the_child(tree: Tree | None, work: Callable[[], object], log: Path | Non
         if tree is not None:
             sys.path.insert(0, str(tree.path))
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(tree.path), os.environ.get("PYTHONPATH"))))
+            began = bounds.began(os.getpid()) or 0
+            os.environ[bounds.BEGAN] = str(began)
+            bounds.hold(began)
         code = int(work() or 0)  # type: ignore[call-overload]
     except BaseException:  # noqa: BLE001 - whatever it is, this process must not go on as a second parent
         traceback.print_exc()
@@ -314,8 +318,8 @@ def _note(files: Sequence[str], written: Path) -> None:
         code = in_a_process(tree, tests, log, 12 * 3600)
     finally:
         tree.close()
-    if not written.exists():
-        raise SystemExit(f"The tests could not be run ({code}): see {log}")
+    if code not in (0, 1, 5) or not written.exists():
+        raise SystemExit(f"The tests did not come to their end ({code}): see {log}")
 
 
 def _digest(paths: Sequence[Path]) -> str:

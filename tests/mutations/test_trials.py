@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -105,6 +107,23 @@ def test_what_a_test_leaves_behind_in_a_process_group_of_its_own_ends_with_it(tm
 
     planting.side_by_side([run])
     assert not Path("/proc", (tmp_path / "left").read_text()).exists()
+
+
+def test_a_fault_signals_no_process_that_was_there_before_it(house: House, tmp_path: Path) -> None:
+    here = os.getpid()
+    code = (
+        "import os, signal, subprocess, sys\n"
+        "for pid in (int(sys.argv[1]), -1, subprocess.Popen(['sleep', '600']).pid):\n"
+        "    try:\n        os.kill(pid, signal.SIGCONT)\n    except PermissionError:\n        print('kept')\n"
+    )
+
+    def signals() -> None:
+        subprocess.run([sys.executable, "-c", code, str(here)], check=True)
+        with pytest.raises(PermissionError):
+            os.kill(here, signal.SIGCONT)
+
+    assert planting.in_a_process(planting.Tree(), signals, tmp_path / "log", 60) == 0
+    assert (tmp_path / "log").read_text().split() == ["kept", "kept"], "what the tests start gets it"
 
 
 PLANTED = Fault("doors.py", "opens", "comparison", "tries < 3", MORE, 2, 0, within=True)
