@@ -10,6 +10,7 @@ from collections.abc import Generator
 import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
+from hypothesis.strategies import text
 
 from tests import once
 from tests.databases import (
@@ -89,7 +90,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Tests that are collected stay to the end: the collector need not look at them again."""
+    """Tests that are collected stay to the end: the collector need not look at them again.
+
+    Hypothesis reads all of Unicode once for a clone: that is no cost of the test that comes first.
+    """
+    text().validate()
     gc.collect()
     gc.freeze()
 

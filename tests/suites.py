@@ -112,9 +112,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     global _running  # noqa: PLW0603 - one test at a time
     _running = item
-    item.stash[_BEGAN] = spent()
-    shared.clear()
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    item.stash[_BEGAN] = spent()  # each time, if it is run again
+    shared.clear()
+    yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -38,6 +38,7 @@ def test_that_is_marked(): exec(BURN)
 def test_a_story_that_is_listed(): exec(BURN)
 def test_that_shares(dear): pass
 def test_that_shares_too_much(too_dear): pass
+def test_that_is_cheap_when_it_is_tried_again(request): exec(BURN if getattr(request.node, "execution_count", 1) == 1 else "")
 
 ON = ["sqlite", pytest.param("postgresql", marks=pytest.mark.twin)]
 @pytest.mark.parametrize("on", ON)
@@ -48,6 +49,7 @@ def test_on_each(on, number): pass
 @pytest.mark.parametrize("number", [1, 2])
 def test_on_both(on, number): pass
 """
+PYTEST = [sys.executable, "-m", "pytest", "-p", "pytest_rerunfailures"]
 MARKS = "[pytest]\nmarkers =\n    deep\n    both\n    twin\n"
 
 
@@ -57,7 +59,7 @@ def planted(directory: Path, *words: str) -> dict[str, str]:
     (directory / "test_planted.py").write_text(PLANTED)
     (directory / "pytest.ini").write_text(MARKS)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.suites", "-p", "no:cacheprovider", "-rA", "--tb=line", *words],
+        [*PYTEST, "-p", "tests.suites", "-p", "no:cacheprovider", "-rA", "--tb=line", *words],
         cwd=directory,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
@@ -69,7 +71,7 @@ def planted(directory: Path, *words: str) -> dict[str, str]:
 
 
 def test_a_test_that_costs_too_much_fails_unless_it_is_deep_or_listed(tmp_path: Path) -> None:
-    found = planted(tmp_path, "-k", "not on_")
+    found = planted(tmp_path, "-k", "not on_ and not again")
     assert found == {
         "test_that_is_cheap": "PASSED",
         "test_that_computes": "ERROR",
@@ -80,6 +82,12 @@ def test_a_test_that_costs_too_much_fails_unless_it_is_deep_or_listed(tmp_path: 
         "test_that_shares": "PASSED",
         "test_that_shares_too_much": "ERROR",
     }
+
+
+def test_a_second_try_is_judged_by_what_it_costs_itself(tmp_path: Path) -> None:
+    name = "test_that_is_cheap_when_it_is_tried_again"
+    assert planted(tmp_path, "-k", name) == {name: "ERROR"}
+    assert planted(tmp_path, "-k", name, "--reruns", "1") == {name: "PASSED"}
 
 
 def test_postgresql_is_told_a_story_once_in_the_deep_suite_and_what_differs_in_both(tmp_path: Path) -> None:
