@@ -5,6 +5,9 @@ more than `CPU` or `WAITING` belongs to `make test-deep`: without the mark it fa
 are worth more are in `STORIES`, with what each may cost. What tests share (a fixture of a file or of the whole run) is
 counted for itself, in `SHARED`.
 
+What is proved again for many values is told with the first of them in `make test` (mark `first`), and with the others
+in the deep suite.
+
 A story that is told on both databases (tests/databases.py) is told on PostgreSQL in `make test` only if it has the mark
 `both`: locks, batches, pages, whatever a database does in its own way. Elsewhere that is a deep test, of its first
 parameters only: the others say nothing about a database.
@@ -12,6 +15,7 @@ parameters only: the others say nothing about a database.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -66,7 +70,6 @@ SHARED: dict[str, Most] = {
     "explored": Most(6),  # a share of all small worlds, tests/workflow
     "parsed_suite": Most(10),  # tests/pitfalls/test_testing.py
     "site": Most(3),
-    "told": Most(30, 90),  # the demo of tests/cli/test_demo.py
     "works": Most(3),
 }
 """Fixtures that a file or a run makes once, by name."""
@@ -92,7 +95,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     told: set[str] = set()
     kept: list[pytest.Item] = []
     again: list[pytest.Item] = []
+    count = Counter[str]()
     for item in items:
+        if first := item.get_closest_marker("first"):
+            story = item.nodeid.partition("[")[0]
+            count[story] += 1
+            if count[story] > first.args[0]:
+                item.add_marker(pytest.mark.deep)
         if item.get_closest_marker("twin") and not item.get_closest_marker("both"):
             item.add_marker(pytest.mark.deep)
             story = item.nodeid.partition("[")[0]

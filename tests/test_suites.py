@@ -38,7 +38,8 @@ def test_that_is_marked(): exec(BURN)
 def test_a_story_that_is_listed(): exec(BURN)
 def test_that_shares(dear): pass
 def test_that_shares_too_much(too_dear): pass
-def test_that_is_cheap_when_it_is_tried_again(request): exec(BURN if getattr(request.node, "execution_count", 1) == 1 else "")
+def test_that_is_cheap_when_it_is_tried_again(request):
+    if getattr(request.node, "execution_count", 1) == 1: exec(BURN)
 
 ON = ["sqlite", pytest.param("postgresql", marks=pytest.mark.twin)]
 @pytest.mark.parametrize("on", ON)
@@ -48,9 +49,12 @@ def test_on_each(on, number): pass
 @pytest.mark.parametrize("on", ON)
 @pytest.mark.parametrize("number", [1, 2])
 def test_on_both(on, number): pass
+@pytest.mark.first(2)
+@pytest.mark.parametrize("on_value", [1, 2, 3])
+def test_on_values(on_value): pass
 """
 PYTEST = [sys.executable, "-m", "pytest", "-p", "pytest_rerunfailures"]
-MARKS = "[pytest]\nmarkers =\n    deep\n    both\n    twin\n"
+MARKS = "[pytest]\nmarkers =\n    deep\n    both\n    twin\n    first\n"
 
 
 def planted(directory: Path, *words: str) -> dict[str, str]:
@@ -91,12 +95,17 @@ def test_a_second_try_is_judged_by_what_it_costs_itself(tmp_path: Path) -> None:
 
 
 def test_postgresql_is_told_a_story_once_in_the_deep_suite_and_what_differs_in_both(tmp_path: Path) -> None:
-    assert {*planted(tmp_path, "-k", "on_", "-m", "not deep")} == {
+    assert {*planted(tmp_path, "-k", "on_each or on_both", "-m", "not deep")} == {
         "test_on_each[1-sqlite]",
         "test_on_each[2-sqlite]",
         *(f"test_on_both[{number}-{on}]" for number in (1, 2) for on in ("sqlite", "postgresql")),
     }
-    assert {*planted(tmp_path, "-k", "on_", "-m", "deep")} == {"test_on_each[1-postgresql]"}
+    assert {*planted(tmp_path, "-k", "on_each or on_both", "-m", "deep")} == {"test_on_each[1-postgresql]"}
+
+
+def test_what_is_told_for_many_values_is_fast_for_the_first_and_deep_for_the_others(tmp_path: Path) -> None:
+    assert {*planted(tmp_path, "-k", "on_values", "-m", "not deep")} == {"test_on_values[1]", "test_on_values[2]"}
+    assert {*planted(tmp_path, "-k", "on_values", "-m", "deep")} == {"test_on_values[3]"}
 
 
 def test_what_is_listed_as_dear_is_there() -> None:

@@ -34,6 +34,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return document
 
 
+@pytest.mark.deep
 def test_every_story_is_as_promised(told: dict[str, object]) -> None:
     assert told["ok"] is True
     assert [(story["name"], story["ok"], story["wrong"]) for story in told["stories"]] == [  # type: ignore[attr-defined]
@@ -41,12 +42,14 @@ def test_every_story_is_as_promised(told: dict[str, object]) -> None:
     ]
 
 
+@pytest.mark.deep
 def test_every_promised_file_is_there(told: dict[str, object]) -> None:
     made = {Path(file).name for story in told["stories"] for file in story["files"]}  # type: ignore[attr-defined]
     assert made == {name for story in STORIES for name in story.promised}
     assert all(Path(file).is_file() for story in told["stories"] for file in story["files"])  # type: ignore[attr-defined]
 
 
+@pytest.mark.deep
 def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
     assert told["idle_starts"] == 0
     assert {start["agent_id"] for start in told["starts"]} == {  # type: ignore[attr-defined]
@@ -55,6 +58,7 @@ def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.deep
 def test_nothing_of_it_is_left_running(told: dict[str, object]) -> None:
     assert not (_data(Path(str(told["directory"]))) / "server.json").exists()
 
@@ -223,6 +227,7 @@ def test_a_temporary_directory_is_removed_and_it_is_said_how_to_keep_one(tmp_pat
     assert "has_in_progress_task" not in ended.out
 
 
+@pytest.mark.deep
 def test_what_is_made_is_in_the_branch_once_it_is_merged(told: dict[str, object]) -> None:
     place = Path(str(told["directory"])) / "teahouse"
     shown = subprocess.run(
@@ -299,6 +304,7 @@ def test_an_approved_task_that_nobody_starts_is_started() -> None:
     assert person.asked == ["POST /tasks/t1/move {'status': 'in_progress'}"]
 
 
+@pytest.mark.deep
 def test_starts_are_told_in_the_order_in_which_they_were_ordered(told: dict[str, object]) -> None:
     numbers = [start["project_id"] for start in told["starts"]]  # type: ignore[attr-defined]
     assert len(set(numbers[:4])) > 1, "stories run side by side, and so do their starts"

@@ -278,6 +278,7 @@ def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) 
     assert "B in" in found["logs"]["what"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("installed", "instruction"),
     [

@@ -96,6 +96,7 @@ def test_a_backup_beside_a_running_server_restores_elsewhere_and_its_server_goes
         server.end()
 
 
+@pytest.mark.deep
 def test_a_backup_gets_back_into_the_project_it_came_from_by_the_command_that_is_named(
     nowhere: Toryo, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ def test_the_task_of_an_agent_that_is_killed_goes_to_another_with_the_next_attem
     assert (found["attempt"], found["assigned_agent_id"], found["result"]) == (2, "a2", "by another")
 
 
+@pytest.mark.deep
 @pytest.mark.pitfall("F137")
 def test_a_server_that_is_killed_and_comes_back_loses_no_task_and_no_result(site: Site, start: Start) -> None:
     boss, gate, bell = chief(site), site.gate(), site.bell()
@@ -172,6 +173,7 @@ def test_a_command_is_told_its_task_and_no_secret(site: Site, start: Start) -> N
     assert ours == ["PLAN_MODE=quick", "TORYO_CORRELATION_ID=req-7", f"TORYO_TASK_ID={task}"]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("script", "result"),
     [

@@ -79,6 +79,7 @@ def test_what_would_be_deleted_is_shown_then_exported_then_deleted(toryo: Toryo,
     assert toryo("db", "check").code == 0
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

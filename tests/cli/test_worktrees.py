@@ -103,6 +103,7 @@ def test_a_task_is_looked_at_merged_and_is_no_longer_listed(yard: Yard) -> None:
     assert (again.code, "already merged into main" in again.err) == (4, True)
 
 
+@pytest.mark.deep
 def test_a_diff_at_a_terminal_is_coloured_and_paged(yard: Yard) -> None:
     task = yard.task("Colour", "echo more >> a")
     environment = {**yard.toryo.environment, "PAGER": "sed s/^/paged:/"}
@@ -118,6 +119,7 @@ def test_a_diff_at_a_terminal_is_coloured_and_paged(yard: Yard) -> None:
     yard("task", "discard", task, "--yes")
 
 
+@pytest.mark.deep
 def test_what_an_agent_writes_does_not_steer_the_terminal_of_who_reads_its_diff(yard: Yard) -> None:
     task = yard.task(
         "Steer", r"printf '\033]52;c;eA==\007more\n' >> a; echo x > \"$(printf 'b\033[2J')\"; echo 日 > 日"
@@ -134,6 +136,7 @@ def test_what_an_agent_writes_does_not_steer_the_terminal_of_who_reads_its_diff(
     yard("task", "discard", task, "--yes")
 
 
+@pytest.mark.deep
 def test_a_conflict_ends_with_1_names_its_files_and_the_next_step(yard: Yard) -> None:
     first, second = (yard.task(word, f"echo {word} > fought-over") for word in ("Mine", "Yours"))
     assert yard("task", "merge", first).code == 0
@@ -230,6 +233,7 @@ def _address(yard: Yard) -> str:
     return str(json.loads((yard.toryo.home / "data" / "server.json").read_text())["url"])
 
 
+@pytest.mark.deep
 def test_changes_are_requested_listed_and_asked_about_before_a_merge(yard: Yard) -> None:
     task = yard.task("Prices", "echo 1.005 > prices")
     made = str(yard.toryo.json("task", "request-changes", task, "Round them.")["changes_requested"]["task_id"])

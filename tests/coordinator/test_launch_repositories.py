@@ -145,6 +145,7 @@ USUAL = [
 ]
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("words", USUAL)
 def test_what_agents_usually_do_with_git_stays_in_their_own_repository(repository, place, words) -> None:
     repository.git("branch", "other")
@@ -497,6 +498,7 @@ UNCHANGED = {"checks": ["failed", "passed"], "easy": False, "shown": set(), "tou
 
 
 @pytest.mark.parametrize("name", ["Makefile", "GNUmakefile"])
+@pytest.mark.first(8)
 @pytest.mark.parametrize("hide", [_plain, *WAYS])
 def test_a_hidden_change_is_judged_and_shown_as_if_it_were_not_hidden_or_is_not_there(
     judged, place, hide: Hide, name: str
@@ -666,6 +668,7 @@ def _writes_the_file(repository: Repository, environ: dict[str, str]) -> None:
     (repository.path / ".git" / "refs" / "heads" / "main").write_text(f"{commit}\n")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("move", [_commits_there, _moves_the_ref, _writes_the_file])
 def test_a_base_that_an_agent_has_moved_is_told_and_holds_merges_until_a_person_has_looked(
     repository, place, move: Callable
@@ -741,6 +744,7 @@ def test_in_the_sandbox_a_worktree_of_an_older_toryo_still_commits(yard: Yard) -
     assert git(path, "log", "--format=%s", "-1") == "work", said
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["sha256", "shallow", "worktree", "borrowing"])
 def test_a_launch_works_in_every_kind_of_repository(repository, place, tmp_path, kind) -> None:
     given, like = repository, tmp_path / "given"

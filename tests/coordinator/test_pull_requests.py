@@ -62,7 +62,7 @@ def shop(repository: Repository, place: Path, tmp_path: Path, monkeypatch: Any, 
     return Shop(repository, place, service)
 
 
-@pytest.fixture(params=["gh", "glab"])
+@pytest.fixture(params=["gh", pytest.param("glab", marks=pytest.mark.twin)])
 def either(request, repository, place, tmp_path, monkeypatch) -> Shop:
     return shop(repository, place, tmp_path, monkeypatch, request.param)
 
@@ -75,6 +75,7 @@ def github(repository, place, tmp_path, monkeypatch) -> Shop:
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both
 def test_the_branch_is_pushed_and_a_pull_request_is_opened_and_nothing_is_merged_here(either):
     either.worked()
     before = either.repository.git("rev-parse", "main")
@@ -135,10 +136,10 @@ def test_a_host_whose_name_says_nothing_is_asked_with_the_program_that_is_signed
     assert found.open()["host"] == "code.example.org"
 
 
-@pytest.mark.parametrize(
-    "title",
-    ["--repo=evil/evil", "-F body=@/etc/passwd", "@/etc/passwd", '"; touch x; "', "$(touch x)", "{owner}", "ü\n\0"],
-)
+TITLES = ["--repo=evil/evil", "-F body=@/etc/passwd", "@/etc/passwd", '"; touch x; "', "$(touch x)", "{owner}", "ü\n\0"]
+
+
+@pytest.mark.parametrize("title", [TITLES[0], *(pytest.param(each, marks=pytest.mark.deep) for each in TITLES[1:])])
 def test_a_title_is_only_a_title_whatever_an_agent_has_written(either, title):
     either.worked()
     either.open(title=title, body=title)
@@ -222,27 +223,27 @@ def test_without_a_remote_the_next_step_is_named(github):
     github.refused("git remote add origin ADDRESS")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "ext::sh -c touch% x",
-        "/srv/till.git",
-        "file:///srv/till.git",
-        "http://github.com/shop/till",
-        "git://github.com/shop/till",
-        "ssh://-oProxyCommand=x/shop/till",
-        "-oProxyCommand=x:shop/till",
-        "https://github.com/till",
-        "https://github.com/../till",
-        "https://github.com/shop/till?x",
-        "https://github.com:x/shop/till",
-        "--upload-pack=x",
-    ],
-)
-def test_an_address_that_is_none_of_https_or_ssh_is_never_given_to_git(github, url):
+NEVER_GIVEN_TO_GIT = [
+    "ext::sh -c touch% x",
+    "/srv/till.git",
+    "file:///srv/till.git",
+    "http://github.com/shop/till",
+    "git://github.com/shop/till",
+    "ssh://-oProxyCommand=x/shop/till",
+    "-oProxyCommand=x:shop/till",
+    "https://github.com/till",
+    "https://github.com/../till",
+    "https://github.com/shop/till?x",
+    "https://github.com:x/shop/till",
+    "--upload-pack=x",
+]
+
+
+def test_an_address_that_is_none_of_https_or_ssh_is_never_given_to_git(github):
     github.worked()
-    github.repository.git("config", "remote.origin.url", url)
-    github.refused("has no https or ssh address")
+    for url in NEVER_GIVEN_TO_GIT:
+        github.repository.git("config", "remote.origin.url", url)
+        github.refused("has no https or ssh address")
 
 
 def test_a_remote_that_became_another_one_gets_nothing_until_a_person_has_looked(github):
@@ -368,6 +369,7 @@ def test_work_that_came_after_the_merge_is_kept_and_told(github, tmp_path):
     assert (made.path / "late").read_text() == "late\n"
 
 
+@pytest.mark.deep
 def test_work_that_was_started_again_meanwhile_is_not_removed_with_the_old_one(github, tmp_path):
     part = github.worked("t2", part="x\n")
     github.worked()
@@ -378,6 +380,7 @@ def test_work_that_was_started_again_meanwhile_is_not_removed_with_the_old_one(g
     assert part.path.is_dir()
 
 
+@pytest.mark.deep
 def test_all_worktrees_that_could_not_be_removed_are_told(github, tmp_path):
     made = [github.worked("t3", third="x\n"), github.worked("t2", part="x\n"), github.worked()]
     told = github.open("t3", "t2", "t1")
@@ -391,6 +394,7 @@ def test_all_worktrees_that_could_not_be_removed_are_told(github, tmp_path):
         assert f"{each.path} was not removed" in answer["trouble"]
 
 
+@pytest.mark.deep
 def test_a_base_branch_that_cannot_be_updated_is_told_until_somebody_has_updated_it(either, tmp_path):
     made = either.worked()
     told = either.open()
@@ -410,6 +414,7 @@ def test_a_base_branch_that_cannot_be_updated_is_told_until_somebody_has_updated
     assert not made.path.exists()
 
 
+@pytest.mark.deep
 def test_who_has_updated_the_base_branch_need_not_wait_for_the_next_look(either, tmp_path):
     either.worked()
     told = either.open()
@@ -461,6 +466,7 @@ def test_it_is_looked_for_where_it_was_opened_whatever_the_configuration_says_by
     assert github.repository.git("rev-parse", "main") == before
 
 
+@pytest.mark.deep
 def test_work_that_was_merged_before_it_was_asked_for_again_counts_as_merged(github, tmp_path):
     github.worked()
     github.open()
@@ -489,6 +495,7 @@ def test_what_no_commit_can_keep_stays_after_the_merge_and_is_told(github, tmp_p
     assert (made.path / "cloned" / "x").read_text() == "x"
 
 
+@pytest.mark.deep
 def test_work_whose_branch_got_commits_there_is_merged_with_it_though_it_was_squashed(either, tmp_path):
     made = either.worked()
     told = either.open()

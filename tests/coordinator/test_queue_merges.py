@@ -175,6 +175,7 @@ def test_the_other_side_of_a_conflict_can_be_a_persons_commit(repository, place,
     assert conflict["others"] == [{"commit": commit, "subject": "Rename it", "task_id": None}]
 
 
+@pytest.mark.deep
 def test_the_other_side_is_found_behind_the_commit_of_a_batch(repository, place, queue):
     worked(repository, place / PROJECT, "late", a="late\n")
     worked(repository, place / PROJECT, "t1", a="mine\n")
@@ -192,6 +193,7 @@ def test_a_conflict_with_another_entry_of_the_batch_only_leaves_the_later_one_ou
     assert (answer["queue"]["left_out"], answer["queue"]["conflicts"]) == (["e-t2"], [])
 
 
+@pytest.mark.deep
 def test_work_that_resolves_a_conflict_is_merged_with_what_it_corrects(repository, place, queue):
     worked(repository, place / PROJECT, "t1", a="mine\n")
     worked(repository, place / PROJECT, "t2", a="yours\n")
@@ -230,6 +232,7 @@ def test_work_that_repairs_a_broken_target_is_merged(repository, place, queue):
     assert queue("t1", checks=[{"command": "test ! -f broken"}])["done"]
 
 
+@pytest.mark.deep
 def test_limits_on_changes_apply_to_each_entry_and_not_to_the_batch(repository, place, queue):
     worked(repository, place / PROJECT, "t1", c="x\n")
     worked(repository, place / PROJECT, "t2", d="x\n")
@@ -321,6 +324,7 @@ def test_a_target_that_was_deleted_stops_the_queue_and_says_so(repository, place
     assert "no branch release" in answer["trouble"]
 
 
+@pytest.mark.deep
 def test_a_branch_that_was_deleted_by_hand_comes_from_its_worktree_again(repository, place, queue):
     worked(repository, place / PROJECT, "t1", new="x\n")
     worked(repository, place / PROJECT, "t2", other="x\n")
@@ -359,6 +363,8 @@ def test_work_without_a_common_commit_stops_nobody_else(repository, place, queue
     assert "toryo/t1 and main have no commit in common" in unfit["trouble"]
 
 
+@pytest.mark.deep
+@pytest.mark.first(1)
 @pytest.mark.parametrize("late", ["git add late && git commit --quiet --message late", "true"])
 def test_what_is_added_to_the_work_while_it_is_checked_comes_to_a_person(repository, place, queue, late):
     worktree = worked(repository, place / PROJECT, "t1", new="x\n")
@@ -404,6 +410,7 @@ def test_a_job_that_is_stopped_before_it_has_merged_changes_nothing(repository, 
     untouched(repository, place)
 
 
+@pytest.mark.deep
 def test_a_job_that_is_stopped_at_once_tells_what_had_been_merged_before_and_checks_nothing(
     repository, place, tmp_path
 ):
@@ -431,6 +438,7 @@ def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repo
     untouched(repository, place)
 
 
+@pytest.mark.deep
 def test_every_commit_of_the_first_parent_history_passes_the_check(repository, place, tmp_path):
     for name in ("t1", "t2", "t3", "t4"):
         worked(repository, place / PROJECT, name, **{name: "x\n"})

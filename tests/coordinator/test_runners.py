@@ -152,6 +152,7 @@ def test_a_manager_has_everything_done_in_its_order_by_whoever_is_able(team, coo
     assert (team.directory / "third.txt").exists()
 
 
+@pytest.mark.deep
 def test_what_fails_is_tried_again_as_often_as_the_plan_says(team, coordinator) -> None:
     boss = crew(team, step("one", "echo x >> tries; test $(wc -l < tries) = 3"), retry=2)
     task_id = team.file("Do it", boss)
@@ -168,6 +169,7 @@ def test_what_fails_for_good_fails_the_task_with_the_reasons(team, coordinator) 
     assert team.below(task_id)["Step one"]["attempt"] == 2
 
 
+@pytest.mark.deep
 def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
     boss = crew(team, {"id": "one", "title": "Step one", "capability": "can-a"}, retry=1)
     task_id = team.file("Do it", boss)
@@ -318,6 +320,7 @@ def test_a_failure_that_a_manager_has_a_plan_for_does_not_fail_its_task(team, co
     assert not (team.directory / "used").exists()
 
 
+@pytest.mark.deep
 def test_a_mending_that_fails_too_fails_the_task(team, coordinator) -> None:
     boss = crew(team, step("check", "false"), step("mend", "false", when={"subtask": "check", "status": "failed"}))
     task = team.closed(team.file("Do it", boss))

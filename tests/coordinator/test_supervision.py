@@ -249,6 +249,7 @@ rest()
     story(server, tmp_path, tell, providers=providers(patience=0.6, beside=beside))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("fault", [KeyError("retry_delay_ms"), RecursionError(), OverflowError()])
 def test_a_program_that_tells_in_another_file_what_nobody_understands_is_still_kept_within_its_bounds(
     server, orders, project, tmp_path, fault

@@ -164,6 +164,7 @@ def test_a_partner_that_leaves_in_the_middle_is_started_again_for_its_turn(team,
     assert len(team.launches(bob)) > 1
 
 
+@pytest.mark.deep
 def test_an_endless_pair_is_ended_by_the_limit(team, coordinator) -> None:
     script = {"conversations": [{"about": "", "otherwise": "And?"}], "behave": "endless"}
     bob, ann = (talker(team, name, script) for name in ("bob", "ann"))
@@ -172,6 +173,7 @@ def test_an_endless_pair_is_ended_by_the_limit(team, coordinator) -> None:
     assert (conversation["turns"], conversation["reason"]) == (20, "max_turns")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("behave", ["rude", "ignores_turns", "floods"])
 def test_turns_alternate_however_badly_one_behaves(team, coordinator, behave) -> None:
     polite = {"conversations": [{"about": "", "otherwise": "Yes?", "rounds": 3}]}
@@ -182,6 +184,7 @@ def test_turns_alternate_however_badly_one_behaves(team, coordinator, behave) ->
     assert [each["from_agent_id"] for each in team.thread(ann, bob)] == [ann, bob] * 3
 
 
+@pytest.mark.deep
 def test_two_partners_fit_where_there_is_one_slot_for_chats_and_a_task_holds_the_other(quiet, tmp_path) -> None:
     team, data = quiet, tmp_path / "data"
     bob, ann = player(team, "bob"), player(team, "ann")
@@ -205,6 +208,7 @@ def test_what_was_asked_before_everybody_left_is_answered_to_those_who_come_afte
     assert team.said_by(ann) == ["Shall I?"], "it has asked once"
 
 
+@pytest.mark.deep
 def test_a_conversation_is_held_though_whoever_began_it_left_before_its_partner_came(quiet, tmp_path) -> None:
     team, data = quiet, tmp_path / "data"
     bob, ann = player(team, "bob"), player(team, "ann")

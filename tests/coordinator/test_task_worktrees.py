@@ -129,6 +129,7 @@ def test_what_a_process_left_is_kept_in_its_agents_name_and_told_in_figures(repo
     assert repository.git("log", "-1", "--format=%an %s", "toryo/t1") == "ann Work of ann (lau_1)"
 
 
+@pytest.mark.deep
 def test_a_worktree_that_cannot_be_kept_is_told_as_trouble_of_bounded_length(repository, place):
     worktree = make(repository, place)
     for number in range(400):
@@ -199,6 +200,7 @@ def test_of_commits_that_the_repository_no_longer_has_the_answer_says_so(reposit
     assert "no longer has the commit 0000000000" in said["trouble"]
 
 
+@pytest.mark.deep
 def test_a_merge_goes_in_order_and_stops_at_the_first_that_is_hindered(repository, place):
     worked(repository, place / PROJECT, "t1", new="one\n")
     worked(repository, place / PROJECT, "t2", new="two\n")

@@ -191,6 +191,7 @@ def test_a_project_in_a_subdirectory_that_git_does_not_know_is_refused(repositor
     assert repository.state() == before
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -441,6 +442,7 @@ def test_one_base_is_started_from_as_it_is(repository, place):
     assert third.base_commit == repository.git("rev-parse", second.branch)
 
 
+@pytest.mark.deep
 def test_work_based_on_a_task_that_is_merged_already_starts_from_head(repository, place):
     first = worked(repository, place, "t1", one="1")
     other = worked(repository, place, "t3", three="3")
@@ -571,6 +573,7 @@ def test_the_middle_of_a_merge_is_left_as_it_is_and_reported(repository, place):
     refused("not removed", worktrees.remove, worktree)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("words", "doing"),
     [
@@ -907,6 +910,7 @@ def test_a_file_deleted_here_and_changed_there_is_a_conflict(repository, place):
     assert outcome.files == ("a",)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("kind", ["changed", "staged", "untracked", "ignored"])
 def test_nothing_uncommitted_in_the_base_branch_s_checkout_is_overwritten(repository, place, kind):
     repository.commit(__gitignore="*.env\n")
@@ -989,6 +993,7 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
     refused("changed 0 times", worktrees.merge, worktree, "m")
 
 
+@pytest.mark.deep
 def test_merges_of_many_at_once_all_arrive(repository, place):
     made = [worked(repository, place, f"t{number}", **{f"new{number}": "x"}) for number in range(3)]
     with ThreadPoolExecutor(3) as pool:

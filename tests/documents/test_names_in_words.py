@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ OF_OTHERS = {
 }
 
 
+@cache
 def there(name: str) -> bool:
     return name in OF_OTHERS or any(each == name or each.endswith(f"/{name}") for each in FILES)
 

@@ -58,6 +58,7 @@ def test_a_wheel_has_the_dashboard_and_no_secret_of_the_checkout(checkout: Path)
     assert not [name for name, text in texts.items() if SECRET.encode() in text]
 
 
+@pytest.mark.deep
 def test_a_source_archive_has_no_secret_of_the_checkout(checkout: Path) -> None:
     built = _build(checkout, "sdist")
     assert built.returncode == 0, built.stderr

@@ -215,6 +215,7 @@ def test_what_others_depend_on_is_merged_first_and_then_what_conflicts_with_the_
     assert merge_order(["x", "y"], {"x": {"y"}, "y": {"x"}}, {}) == ["x", "y"]
 
 
+@pytest.mark.deep
 def test_a_diff_of_many_thousand_changes_is_compared_without_looking_at_every_pair() -> None:
     lines = [f"@@ -{at} +{at} @@\n-x\n+" for at in range(1, 40_000, 2)]
     file = {"path": "f", "status": "modified", "insertions": len(lines), "deletions": len(lines), "binary": False}

@@ -77,6 +77,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 MORE, LESS = "((tries) <= (3))", "((tries) >= (3))"
 
 
+@pytest.mark.deep
 def test_the_first_test_that_fails_with_the_fault_alone_catches_it(house: House) -> None:
     assert house.caught_by(MORE, "of_two_tries", "of_three_tries") == "of_three_tries"
     assert house.caught_by(LESS, "of_two_tries", "of_three_tries") == "of_two_tries"
@@ -84,6 +85,7 @@ def test_the_first_test_that_fails_with_the_fault_alone_catches_it(house: House)
     assert house.said == []
 
 
+@pytest.mark.deep
 def test_a_test_that_fails_without_a_fault_catches_none_and_hides_none(house: House) -> None:
     assert house.caught_by(MORE, "that_never_passes") == ""
     assert house.said == ["  test_doors.py::test_that_never_passes fails without a fault: it is left out"]
@@ -91,6 +93,7 @@ def test_a_test_that_fails_without_a_fault_catches_none_and_hides_none(house: Ho
     assert len(house.said) == 1, "it is not tried again"
 
 
+@pytest.mark.deep
 def test_a_test_that_fails_only_after_another_one_catches_nothing(house: House) -> None:
     after = ("that_leaves_something_behind", "that_fails_after_the_one_before_it")
     assert house.caught_by(MORE, *after) == ""
@@ -109,6 +112,7 @@ def test_what_a_test_leaves_behind_in_a_process_group_of_its_own_ends_with_it(tm
     assert not Path("/proc", (tmp_path / "left").read_text()).exists()
 
 
+@pytest.mark.deep
 def test_a_fault_signals_no_process_that_was_there_before_it(house: House, tmp_path: Path) -> None:
     here = os.getpid()
     code = (

@@ -73,6 +73,7 @@ def cheap() -> Iterator[None]:
         yield
 
 
+@pytest.mark.first(2)
 @pytest.mark.pitfall("F14")
 @pytest.mark.timeout(7200 if LONG else 600)
 @pytest.mark.parametrize(

@@ -150,6 +150,7 @@ def test_an_obedient_worker_comes_to_an_end_from_any_state_of_its_subtasks(world
             assert ended == "completed", state
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("share", SHARES)
 def test_an_obedient_manager_comes_to_an_end_from_any_state_of_its_subtasks(world: World, share: int):
     world.project()

@@ -322,6 +322,7 @@ def test_whatever_people_do_between_the_steps_of_those_who_obey(memory: InMemory
         tell(World(memory), seed)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(41_000, 8)[::8])
 def test_the_same_on_postgresql(kept_postgresql: Database, quiet: None, seed: int) -> None:
     """One in eight, where a call costs several times as much."""

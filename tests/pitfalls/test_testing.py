@@ -28,6 +28,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 # --- what stories and scenarios begin with ---------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @pytest.mark.pitfall("F124")
 def test_f124_no_result_can_be_seeded_because_tasks_are_filed_open_and_closed_by_moves_alone(world: World) -> None:
     world.crew(workers=1)

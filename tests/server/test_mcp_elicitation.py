@@ -120,6 +120,7 @@ def test_who_does_not_answer_there_is_asked_as_always(house: House, action: Any)
     assert found["message"].startswith("Asked.")
 
 
+@pytest.mark.first(3)
 @pytest.mark.filterwarnings("ignore:Pydantic serializer")
 @pytest.mark.parametrize(
     "content",

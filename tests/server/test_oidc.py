@@ -145,19 +145,15 @@ def test_the_provider_may_give_the_roles_and_take_them_again(serve: Serve, idp: 
     assert me(browser)["login"] == "member", "in the other browser, too"
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [{"name": "A\u202eevil"}, {"name": "A\x1b[31mB"}, {"name": "A\x00B"}, {"name": "A\nB"}, {"sub": "a\x00"},
-     {"email": "a\nb@example.org"}, {"sub": "x" * 1001}],
-    ids=str,
-)  # fmt: skip
-def test_what_the_provider_says_of_somebody_is_judged_like_any_strangers_words(
-    serve: Serve, idp: Provider, claims: Claims
-) -> None:
+def test_what_the_provider_says_of_somebody_is_judged_like_any_strangers_words(serve: Serve, idp: Provider) -> None:
     server = serve(oidc_default_role="member")
-    idp.claims.update(claims)
-    _, answer = come_in(server, idp)
-    refused(answer, "returned an invalid value")
+    usual: Claims = {**idp.claims}
+    hostile = {"name": ["A\u202eevil", "A\x1b[31mB", "A\x00B", "A\nB"], "sub": ["a\x00", "x" * 1001]}
+    for claim, values in {**hostile, "email": ["a\nb@example.org"]}.items():
+        for value in values:
+            idp.claims = {**usual, claim: value}
+            _, answer = come_in(server, idp)
+            refused(answer, "returned an invalid value")
 
 
 def test_only_a_get_leaves_for_the_provider_and_signs_the_browser_out(serve: Serve, idp: Provider) -> None:
@@ -242,6 +238,7 @@ def without(name: str) -> Callable[[Provider], Callable[[Claims], str]]:
 
 
 HOUR_AGO = int(time.time()) - 3600
+SHARES = 4  # each is told to a server of its own
 FORGERIES: dict[str, Callable[[Provider], Callable[[Claims], str]]] = {
     "for another sign-in": wrong(nonce="x"),
     "without a nonce": without("nonce"),
@@ -270,15 +267,16 @@ FORGERIES: dict[str, Callable[[Provider], Callable[[Claims], str]]] = {
 }
 
 
-@pytest.mark.parametrize("how", FORGERIES)
-def test_a_token_that_is_wrong_signs_nobody_in(serve: Serve, idp: Provider, how: str) -> None:
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_token_that_is_wrong_signs_nobody_in(serve: Serve, idp: Provider, share: int) -> None:
     server = serve(oidc_default_role="owner")
-    idp.sign = FORGERIES[how](idp)
-    browser, answer = come_in(server, idp)
-    refused(answer)
-    assert browser.get("/api/v1/me").status_code == 401
-    people = server.app.dispatcher.perform("list_people", {}, Credentials(bearer=owner_token(server))).result or {}
-    assert [person["person_id"] for person in people["people"]] == ["owner"]
+    for how in [*FORGERIES][share::SHARES]:
+        idp.sign = FORGERIES[how](idp)
+        browser, answer = come_in(server, idp)
+        refused(answer)
+        assert browser.get("/api/v1/me").status_code == 401, how
+        people = server.app.dispatcher.perform("list_people", {}, Credentials(bearer=owner_token(server))).result or {}
+        assert [person["person_id"] for person in people["people"]] == ["owner"], how
 
 
 def owner_token(server: Running) -> str:

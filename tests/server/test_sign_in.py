@@ -201,6 +201,7 @@ def test_a_stream_ends_when_its_browser_is_signed_out(server: Running) -> None:
 # --- other sites -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -92,6 +92,7 @@ def test_a_looping_manager_is_waited_for_in_cooldown_and_hardly_while_it_is_star
     assert waits["cooldown"] > 10 * waits["starting"] > 0
 
 
+@pytest.mark.deep
 def test_tasks_for_which_their_agent_has_no_room_wait_for_that(play: Play) -> None:
     arrivals = [{"title": "T {n}", "project": "house", "assignee": "w1", "count": 3}]
     _, found = play(team(1, tasks=0, arrivals=arrivals))

@@ -207,6 +207,7 @@ def test_what_is_no_backup_is_called_that_also_where_there_are_projects(world: W
         backup.restore(world.database, file)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("damage", ["cut", "foreign", "a list", "broken inside", "no gzip"])
 def test_a_damaged_backup_is_refused_and_leaves_the_database_empty(
     world: World, elsewhere: Database, tmp_path: Path, damage: str
@@ -361,6 +362,7 @@ DAMAGE: list[tuple[str, sa.Update]] = [
 ]
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(("what", "damage"), DAMAGE, ids=[what for what, _ in DAMAGE])
 def test_a_check_names_what_is_broken_about_talk(world: World, what: str, damage: sa.Update) -> None:
     talk(world)

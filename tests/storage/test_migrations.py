@@ -104,6 +104,7 @@ def test_a_database_of_a_newer_toryo_is_refused_with_what_to_do(blank: Database)
     assert blank.read(lambda c: c.all(WORDS)) == [("first",), ("second",)]
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize(
     ("done", "told"),
     [
@@ -182,6 +183,7 @@ def _type(found: Any) -> str:
     return str(found).split(" ")[0]
 
 
+@pytest.mark.first(1)
 def test_the_steps_end_at_the_tables_that_the_code_asks(blank: Database, database_url: str) -> None:
     """Columns, keys and indexes; a table that is only in one of the two, or a forgotten column, is a difference."""
     upgrade(blank)
@@ -199,6 +201,7 @@ def test_the_steps_end_at_the_tables_that_the_code_asks(blank: Database, databas
         assert {each: indexes.get(each) for each in wanted} == wanted, name
 
 
+@pytest.mark.first(1)
 def test_the_steps_end_where_the_tables_of_the_code_would_begin(database_url: str, blank: Database) -> None:
     """Types, references and the conditions of indexes as well: made by the steps, and made at once."""
     upgrade(blank)

@@ -18,6 +18,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 import toryo.storage
 from tests.databases import postgres_schema
@@ -132,7 +133,7 @@ def _within(place: str, value: Any) -> Iterator[tuple[str, Statement]]:
 STATEMENTS = {
     name: statement
     for name, statement in declared().items()
-    if name.split(".")[0] not in READ_WHOLE and not statement.sqlite.text.startswith("INSERT")
+    if name.split(".")[0] not in READ_WHOLE and not isinstance(statement._core, sa.Insert)
 }
 
 

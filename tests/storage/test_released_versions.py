@@ -53,6 +53,7 @@ def test_the_present_version_is_recorded_and_one_before_it() -> None:
     assert len(ALL) >= 2
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("version", ALL)
 def test_a_database_of_an_earlier_version_keeps_every_row_and_its_work_is_completed(
     blank: Database, version: int
@@ -63,6 +64,7 @@ def test_a_database_of_an_earlier_version_keeps_every_row_and_its_work_is_comple
     _is_used(blank, version)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("version", ALL)
 def test_a_backup_of_an_earlier_version_is_restored_and_its_work_is_completed(
     blank: Database, version: int, tmp_path: Path
@@ -171,6 +173,7 @@ print("lived")
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("version", "change"), [(1, 3), (1, 40), (1, 90), (1, 150)])
 def test_an_upgrade_that_is_killed_leaves_a_database_that_the_next_start_upgrades(
     database_url: str, version: int, change: int

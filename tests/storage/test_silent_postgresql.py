@@ -76,6 +76,7 @@ def test_a_work_on_a_postgresql_that_stands_still_is_refused_and_the_next_one_wo
         assert (_at_last(database.write), _at_last(database.read)) == (1, 1)
 
 
+@pytest.mark.deep
 def test_a_work_goes_on_at_the_server_that_took_over_from_one_that_stands_still() -> None:
     with (
         postgres_server() as old,
@@ -255,6 +256,7 @@ def refuses(_: silent_postgresql.Watch) -> None:
     return None
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "row",
     [
@@ -270,6 +272,7 @@ def test_a_statement_is_left_alone_whose_server(
         assert tries(server, database, list(row) * 4, monkeypatch) == 1
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("row", [(nobody,), (another,)])
 def test_a_statement_is_left_alone_while_its_server_answers_others(
     server: PostgreSQLServer, row: tuple[Who, ...], monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ where_closing_cancels = pytest.mark.parametrize(
 """With a handshake over HTTP a client that gives up keeps its request open; the call ends by itself in time."""
 
 
+@pytest.mark.first(4)
 @everywhere
 def test_it_connects_lists_and_calls(site: LiveServer, way: str, mode: str) -> None:
     agent = site.worker()
@@ -45,6 +46,7 @@ def test_the_server_says_what_to_do_first(site: LiveServer, way: str, mode: str)
     asyncio.run(story())
 
 
+@pytest.mark.first(3)
 @everywhere
 def test_many_calls_share_one_connection(site: LiveServer, way: str, mode: str) -> None:
     async def story() -> None:
@@ -70,6 +72,7 @@ def test_a_call_that_is_given_up_leaves_nobody_waiting_at_the_server(site: LiveS
     asyncio.run(story())
 
 
+@pytest.mark.first(2)
 @where_closing_cancels
 def test_who_asks_hears_that_a_call_still_waits(
     site: LiveServer, way: str, mode: str, monkeypatch: pytest.MonkeyPatch

@@ -270,6 +270,7 @@ def test_what_is_there_already_is_said_without_a_wait(site: LiveServer, connect:
 # --- when nothing happens --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.pitfall("F29")
 def test_when_nothing_happens_the_wait_ends_and_the_agent_is_told_to_call_again(
     site: LiveServer, connect: Connect
@@ -324,6 +325,7 @@ def _next_look(later: Later, now: int, until: int) -> int:
 # --- who waits no more -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 def test_a_server_that_stops_answers_everybody_who_waits_at_once(own_site: LiveServer, connect_to_own: Connect) -> None:
     talk = Talk(own_site)
     agents = [talk.start(own_site.agent(talk.project)) for _ in range(3)]

@@ -96,6 +96,7 @@ def sendable(reading: Reading) -> None:
     catalogue()["report_process_exit"].parameters.model_validate(sent)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_line_ends_the_reading_and_what_was_understood_can_be_sent(name: str) -> None:
     provider = BUILT_IN[name]
