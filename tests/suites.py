@@ -176,8 +176,13 @@ def _judge(what: str, cost: Spent, most: Most | None) -> None:
     limit = most or Most(CPU, WAITING)
     if most is not None:
         cost = replace(cost, clock=cost.clock - cost.pressed)  # many processes, and nobody counts what has ended
-    if cost.waited > limit.waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * slowness()):
+    if cost.waited > limit.waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * _dearer_here(cost)):
         raise AssertionError(
             f"{what} took {cost.cpu:.1f} s of CPU and waited for {cost.waited:.1f} s; in `make test` it may take"
             f" {limit.cpu:g} s and wait for {limit.waiting:g} s. Make it cheaper, or mark it `deep` (tests/suites.py)."
         )
+
+
+def _dearer_here(cost: Spent) -> float:
+    """How much more CPU the same work may have taken than on an idle machine: beside others half of a core is there."""
+    return max(slowness(), 1 + min(1.0, cost.pressed / max(cost.clock, 0.001)))

@@ -21,7 +21,7 @@ PLANTED = """
 import select, subprocess, sys, time
 import pytest
 
-BURN = "import time; end = time.process_time() + 0.15\\nwhile time.process_time() < end: pass"
+BURN = "import time; end = time.process_time() + 0.3\\nwhile time.process_time() < end: pass"
 
 @pytest.fixture(scope="module")
 def dear(): exec(BURN)
