@@ -12,8 +12,9 @@ from tests import suites
 
 ROOT = Path(__file__).parents[1]
 TIGHT = """
+import os
 from tests import suites
-suites.CPU, suites.WAITING = 0.1, 0.2
+suites.CPU, suites.WAITING, suites.TWINS = 0.1, 0.2, int(os.environ.get("TWINS", "1"))
 suites.SHARED = {"dear": suites.Most(cpu=20)}
 suites.STORIES = {"test_planted.py::test_a_story_that_is_listed": suites.Most(cpu=20)}
 """
@@ -57,7 +58,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-p", "pytest_rerunfailures"]
 MARKS = "[pytest]\nmarkers =\n    deep\n    both\n    twin\n    first\n"
 
 
-def planted(directory: Path, *words: str) -> dict[str, str]:
+def planted(directory: Path, *words: str, twins: int = 1) -> dict[str, str]:
     """How each planted test ended, in a run of its own: `PASSED`, `FAILED` or `ERROR`, by its name."""
     (directory / "conftest.py").write_text(TIGHT)
     (directory / "test_planted.py").write_text(PLANTED)
@@ -65,7 +66,8 @@ def planted(directory: Path, *words: str) -> dict[str, str]:
     done = subprocess.run(
         [*PYTEST, "-p", "tests.suites", "-p", "no:cacheprovider", "-rA", "--tb=line", *words],
         cwd=directory,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        | {"TWINS": str(twins)},
         capture_output=True,
         text=True,
         check=False,
@@ -101,6 +103,7 @@ def test_postgresql_is_told_a_story_once_in_the_deep_suite_and_what_differs_in_b
         *(f"test_on_both[{number}-{on}]" for number in (1, 2) for on in ("sqlite", "postgresql")),
     }
     assert {*planted(tmp_path, "-k", "on_each or on_both", "-m", "deep")} == {"test_on_each[1-postgresql]"}
+    assert planted(tmp_path, "-k", "on_each or on_both", "-m", "deep", twins=10**9) == {}, "a share of such stories"
 
 
 def test_what_is_told_for_many_values_is_fast_for_the_first_and_deep_for_the_others(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import secrets
 import sys
 from typing import Any
 
-from toryo.client import Client, server_discovery
+from toryo.client import Client, RefusalError, server_discovery
 
 CLOSED = ("completed", "failed", "cancelled")
 WAIT_SECONDS = 45
@@ -35,13 +35,18 @@ class Orchestrator:
         created: dict[str, str] = {}
         for each in planned:
             dependencies = [created[name] for name in each["dependencies"]]
-            created[each["task_id"]] = self.create(
-                each["task_id"],
-                each["agent_type"],
-                each["description"],
-                dependencies=dependencies,
-                context=each["context"],
-            )
+            try:
+                created[each["task_id"]] = self.create(
+                    each["task_id"],
+                    each["agent_type"],
+                    each["description"],
+                    dependencies=dependencies,
+                    context=each["context"],
+                )
+            except RefusalError:
+                for task_id in dependencies:
+                    self.result(task_id)  # ends with the one that has failed already
+                raise
         return created
 
     def create(self, name: str, agent_type: str, description: str, **more: Any) -> str:

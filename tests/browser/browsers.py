@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -215,6 +215,20 @@ _ENTER = """async (code) => {
     const last = first.status === 409 ? await ask({ code, instead_of: told.instead_of.person_id }) : first;
     if (!last.ok) throw new Error(JSON.stringify(told));
     localStorage.setItem("toryo.page", (last === first ? told : await last.json()).page_secret);
+}"""
+
+
+def rest(page: Page, method: str, path: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
+    """What the page itself would be answered: the status and the document."""
+    status, document = page.evaluate(_REST, [method, path, body])
+    return int(status), document
+
+
+_REST = """async ([method, path, body]) => {
+    const headers = { "Content-Type": "application/json", "X-Toryo": localStorage.getItem("toryo.page") };
+    const given = body === null ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    const answer = await fetch(`/api/v1${path}`, given);
+    return [answer.status, await answer.json()];
 }"""
 
 

@@ -284,7 +284,7 @@ def test_a_viewer_is_invited_and_their_link_works(works: Site, window: browsers.
     with browsers.stranger(chrome, works) as door:
         hers = door.page(link.inner_text().removeprefix(works.url))
         expect(hers.get_by_role("navigation")).to_be_visible()
-        assert hers.evaluate("fetch('/api/v1/me').then((answer) => answer.json())")["login"] == "viewer"
+        assert browsers.rest(hers, "GET", "/me")[1]["login"] == "viewer"
 
 
 def test_what_was_used_is_seen(works: Site, window: browsers.Window) -> None:

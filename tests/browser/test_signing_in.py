@@ -146,9 +146,7 @@ def test_opening_a_link_of_somebody_else_asks_who_one_wants_to_be(chrome: Browse
             expect(page.get_by_text("Sign in as Mem?")).to_be_visible()
             page.get_by_role("button", name=answer).click()
             expect(page.get_by_role("navigation")).to_be_visible()
-            me = """async () => (await (await fetch("/api/v1/me", { headers: {
-                "X-Toryo": localStorage.getItem("toryo.page") } })).json()).person_id"""
-            assert page.evaluate(me) == person
+            assert browsers.rest(page, "GET", "/me")[1]["person_id"] == person
 
 
 def test_who_signed_in_long_ago_proves_it_in_place_and_what_was_asked_for_is_done(chrome: Browser, site: Site) -> None:

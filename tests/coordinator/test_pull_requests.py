@@ -62,7 +62,7 @@ def shop(repository: Repository, place: Path, tmp_path: Path, monkeypatch: Any, 
     return Shop(repository, place, service)
 
 
-@pytest.fixture(params=["gh", pytest.param("glab", marks=pytest.mark.twin)])
+@pytest.fixture(params=["gh", pytest.param("glab", marks=pytest.mark.deep)])
 def either(request, repository, place, tmp_path, monkeypatch) -> Shop:
     return shop(repository, place, tmp_path, monkeypatch, request.param)
 
@@ -75,7 +75,6 @@ def github(repository, place, tmp_path, monkeypatch) -> Shop:
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.both
 def test_the_branch_is_pushed_and_a_pull_request_is_opened_and_nothing_is_merged_here(either):
     either.worked()
     before = either.repository.git("rev-parse", "main")

@@ -224,6 +224,7 @@ class Queue:
     def promises_broken(self) -> list[str]:
         """Everything that a queue must not do and that has happened; asked when all is done."""
         self.site.history.read()
+        self.journal.catch_up()
         return [
             *self._broken_by_events(),
             *self._broken_by_results(),
