@@ -1,5 +1,6 @@
 // The field for tasks as lines. What the word at the cursor may become is listed below it: Tab accepts, the arrow keys
-// choose. Enter files, Shift+Enter begins another line.
+// choose. Enter files, Shift+Enter begins another line. The list lies over what is below: where it were a part of the
+// form, the button that is pressed would move away with it, and the click be lost.
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 
 import { useTranslation } from "@/i18n/use-words";
@@ -60,50 +61,51 @@ export function LineField({ text, onText, known, active, onActive, onEnter, wron
       <label htmlFor={id} className="text-[13px] font-medium">
         {t("newTask.what")}
       </label>
-      <textarea
-        ref={field}
-        id={id}
-        rows={Math.min(MOST_ROWS, Math.max(1, text.split("\n").length))}
-        value={text}
-        placeholder={t("newTask.example")}
-        aria-describedby={`${id}-help`}
-        aria-invalid={wrong}
-        aria-autocomplete="list"
-        aria-controls={all.length > 0 ? `${id}-list` : undefined}
-        aria-activedescendant={all.length > 0 ? `${id}-${place}` : undefined}
-        data-escape={all.length > 0 ? "own" : undefined}
-        onChange={(event) => {
-          onText(event.target.value);
-          look(event.target);
-        }}
-        onSelect={(event) => look(event.currentTarget)}
-        onBlur={() => onActive(null)}
-        onKeyDown={pressed}
-        className="block w-full resize-none rounded-md border border-line-strong bg-panel px-2.5 py-2 text-[15px] text-ink placeholder:text-faint aria-[invalid=true]:border-red"
-      />
-      {all.length > 0 ? (
-        <ul
-          id={`${id}-list`}
-          role="listbox"
-          aria-label={t("newTask.suggestions")}
-          className="overflow-hidden rounded-md border border-line bg-panel shadow-sm"
-        >
-          {all.map((each, row) => (
-            <Option
-              key={each.id}
-              id={`${id}-${row}`}
-              each={each}
-              known={known}
-              chosen={row === place}
-              onChoose={() => accept(each)}
-            />
-          ))}
-        </ul>
-      ) : (
-        <p id={`${id}-help`} className="text-xs text-faint">
-          {t("newTask.how")}
-        </p>
-      )}
+      <div className="relative">
+        <textarea
+          ref={field}
+          id={id}
+          rows={Math.min(MOST_ROWS, Math.max(1, text.split("\n").length))}
+          value={text}
+          placeholder={t("newTask.example")}
+          aria-describedby={`${id}-help`}
+          aria-invalid={wrong}
+          aria-autocomplete="list"
+          aria-controls={all.length > 0 ? `${id}-list` : undefined}
+          aria-activedescendant={all.length > 0 ? `${id}-${place}` : undefined}
+          data-escape={all.length > 0 ? "own" : undefined}
+          onChange={(event) => {
+            onText(event.target.value);
+            look(event.target);
+          }}
+          onSelect={(event) => look(event.currentTarget)}
+          onBlur={() => onActive(null)}
+          onKeyDown={pressed}
+          className="block w-full resize-none rounded-md border border-line-strong bg-panel px-2.5 py-2 text-[15px] text-ink placeholder:text-faint aria-[invalid=true]:border-red"
+        />
+        {all.length > 0 && (
+          <ul
+            id={`${id}-list`}
+            role="listbox"
+            aria-label={t("newTask.suggestions")}
+            className="absolute inset-x-0 top-full z-10 mt-1 overflow-hidden rounded-md border border-line bg-panel shadow-sm"
+          >
+            {all.map((each, row) => (
+              <Option
+                key={each.id}
+                id={`${id}-${row}`}
+                each={each}
+                known={known}
+                chosen={row === place}
+                onChoose={() => accept(each)}
+              />
+            ))}
+          </ul>
+        )}
+      </div>
+      <p id={`${id}-help`} className="text-xs text-faint">
+        {t("newTask.how")}
+      </p>
     </div>
   );
 }
