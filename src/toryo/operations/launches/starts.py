@@ -126,6 +126,7 @@ class Start(TypedDict):
     takes_slot: bool
     provider_options: JsonObject
     defaults: list[str]
+    network: schemas.AskedNetwork
     language: schemas.LanguageName
     program_session: JsonObject | None
 
@@ -166,6 +167,7 @@ def shown(call: Call, launch: Launch, credential: str) -> Start:
         "takes_slot": launch.takes_slot,
         "provider_options": options,
         "defaults": sorted(options.keys() - agent.options_for(launch.provider).keys()),
+        "network": project.settings.asked_network,
         "language": project.settings.language.value,
         "program_session": call.tx.launches.session_left_behind(launch),
     }

@@ -361,6 +361,7 @@ def _send(call: Call, project: Project, batch: list[Entry]) -> None:
             "order": order,
             "checks": review_checks.run_by_program(project.settings.required_checks),
             "setup": project.settings.tree_setup,
+            "network": project.settings.asked_network,
             "authors": _authors(call, tasks.values()),
         },
         created_at=call.now,
