@@ -245,7 +245,7 @@ def test_hosts_are_kept_in_the_one_way_in_which_they_are_compared() -> None:
     given = ["Example.ORG", "*.example.org:8443", "10.0.0.5:5000", "[FD00::5]:443", "example.org", "a.example:443"]
     settings = Settings().changed({"network": "allowlist", "network_hosts": given, "ports": ["3000", 8080, 3000]})
     hosts = ["example.org", "*.example.org:8443", "10.0.0.5:5000", "[fd00::5]:443", "a.example:443"]
-    assert settings.asked_network == {"network": "allowlist", "hosts": hosts, "setup_hosts": [], "ports": [3000, 8080]}
+    assert (settings.network_hosts, settings.ports) == (tuple(hosts), (3000, 8080))
     assert Settings().changed(settings.values()) == settings
 
 

@@ -177,16 +177,6 @@ class Settings:
             return None
         return {"commands": list(self.worktree_setup), "copies": list(self.worktree_copy)}
 
-    @property
-    def asked_network(self) -> dict[str, Any]:
-        """As a Coordinator is told it (`sandbox_network.Asked`)."""
-        return {
-            "network": self.network.value,
-            "hosts": list(self.network_hosts),
-            "setup_hosts": list(self.setup_network),
-            "ports": list(self.ports),
-        }
-
 
 LINES = {"worktree_setup": acceptance.LONGEST_COMMAND, "worktree_copy": acceptance.LONGEST_FILE}
 """Lists of texts, and how long each may be."""
