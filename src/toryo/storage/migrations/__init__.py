@@ -59,7 +59,6 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0025_artifacts"),
     _read_when_used("step_0026_cooldowns_by_program"),
     _read_when_used("step_0027_sign_ins_of_origins"),
-    _read_when_used("step_0028_networks"),
 )
 """In order; the position is the version."""
 
