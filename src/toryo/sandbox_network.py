@@ -278,11 +278,13 @@ _BASE = re.compile(r".*(?:_BASE_URL|_API_BASE|_MODELS_URL)|CODE_ASSIST_ENDPOINT|
 _MANY = frozenset({"opencode", "qwen"})
 
 
-def model_hosts(program: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts of a program's model, as rules are written: those of its service, with the login that it has."""
+def model_hosts(program: str, environ: Mapping[str, str], logins: Iterable[str] = ()) -> tuple[str, ...]:
+    """The hosts of a program's model, as rules are written. `logins`: the services that it has a login for, if it asks
+    many."""
     found = list(SERVICES.get(program, Service()).hosts)
     if program in _MANY:
         found += [host for name, hosts in BY_VARIABLE.items() if environ.get(name) for host in hosts]
+        found += [host for name in logins for host in BY_LOGIN.get(name, ())]
     region = environ.get("AWS_REGION", "")
     if environ.get(_AWS) and _LABEL.fullmatch(region):
         found += [f"{each}.{region}.amazonaws.com" for each in ("bedrock-runtime", "bedrock", "sts", "oidc")]

@@ -72,7 +72,9 @@ def yard(tmp_path: Path, sandboxed: None) -> Yard:
 
 def limits(asked: Asked, server: int | None = None, **environ: str) -> Limits:
     url = f"http://127.0.0.1:{server}" if server is not None else ""
-    found = network_limits.limits(in_force(asked), asked, Program("claude", environ, (), url, "prj_1", "ann"))
+    found = network_limits.limits(
+        in_force(asked), asked, Program("claude", environ, server_url=url, project_id="prj_1", agent_id="ann")
+    )
     assert found is not None
     return found
 

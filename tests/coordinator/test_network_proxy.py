@@ -344,6 +344,17 @@ def test_base_urls_are_found_in_what_people_have_written_for_the_program(tmp_pat
     }
 
 
+def test_opencode_reaches_the_services_that_it_has_a_login_for(tmp_path: Path) -> None:
+    (tmp_path / "auth.json").write_text('{"openrouter": {"type": "api", "key": "k"}, "unknown": {}}')
+    logins = network_limits.logins_of(Needs((Own(tmp_path),)))
+    found = _limits(Asked(Network.MODEL), name="opencode", logins=logins)
+    assert found is not None
+    assert "openrouter.ai" in found.spec["hosts"]
+    assert "api.anthropic.com" not in found.spec["hosts"]
+    (tmp_path / "auth.json").write_text("[" * 100_000)
+    assert network_limits.logins_of(Needs((Own(tmp_path),))) == ()
+
+
 def test_the_end_of_a_launch_names_the_hosts_that_were_refused_and_each_only_in_a_line_of_its_own(
     tmp_path: Path,
 ) -> None:

@@ -70,11 +70,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Whose network it is. `urls`: base URLs of its own settings."""
+    """Whose network it is. `urls`: base URLs of its own settings. `logins`: the services that it has a login for."""
 
     name: str = ""
     environ: Mapping[str, str] = field(default_factory=dict, hash=False)
     urls: tuple[str, ...] = ()
+    logins: tuple[str, ...] = ()
     server_url: str = ""
     project_id: str = ""
     agent_id: str = ""
@@ -86,7 +87,7 @@ def limits(found: InForce, asked: Asked, program: Program) -> Limits | None:
         return None
     hosts, bases = list(found.hosts), list(_server(program.server_url))
     if found.models:
-        hosts += model_hosts(program.name, program.environ)
+        hosts += model_hosts(program.name, program.environ, program.logins)
         bases += base_hosts(program.environ, program.urls)
     near = [each for each in map(rule, (*bases, *found.hosts)) if each is not None and _near(each)]
     leads = {each.ports[0]: each.host for each in near if each.ports[0] >= FIRST_PORT}
@@ -162,6 +163,16 @@ def urls_of(needs: Needs, words: Sequence[str]) -> tuple[str, ...]:
     for path in files:
         found += _URL.findall(_text(path))
     return tuple(dict.fromkeys(found))
+
+
+def logins_of(needs: Needs) -> tuple[str, ...]:
+    """The names in the logins of a program that asks many services."""
+    found: list[str] = []
+    for own in needs.own:
+        with contextlib.suppress(ValueError, RecursionError):
+            logins = json.loads(_text(own.place / "auth.json") or "{}")
+            found += logins if isinstance(logins, dict) else ()
+    return tuple(found)
 
 
 def _text(path: Path) -> str:

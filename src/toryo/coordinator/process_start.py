@@ -307,7 +307,13 @@ class Starter:
             tuple(self._logins_of_others(launch, needs)),
         )
         words = (*(section.cli_args if section is not None else ()), *launch.provider_options.get("args", ()))
-        program = network_limits.Program(launch.ai_type, env, (), self._server_url, launch.project_id, launch.agent_id)
+        program = network_limits.Program(
+            launch.ai_type,
+            env,
+            server_url=self._server_url,
+            project_id=launch.project_id,
+            agent_id=launch.agent_id,
+        )
         return self._sandbox.around(
             argv,
             env,
@@ -329,7 +335,8 @@ class Starter:
         assert self._sandbox is not None
         found = self._sandbox.network_of(launch, setup=setup)
         if found.models:
-            program = replace(program, urls=network_limits.urls_of(needs, list(map(str, words))))
+            urls, logins = network_limits.urls_of(needs, list(map(str, words))), network_limits.logins_of(needs)
+            program = replace(program, urls=urls, logins=logins)
         return network_limits.limits(found, Asked.read(launch.network), program)
 
     def _logins_of_others(self, launch: Launch, own: Needs) -> Iterator[Path]:
