@@ -168,5 +168,5 @@ def test_a_program_still_reaches_the_server_after_its_coordinator_was_killed(sit
     (home / "go").touch()
     site.until(f"{task} is completed", lambda: site.status(task) == "completed")
     (launch,) = site.people.rest("GET", "/launches", params={"agent_id": "ann"})["launches"]
-    read = lambda: site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"]  # noqa: E731
-    site.until("its log names what was refused", lambda: "·   evil.example:443" in read())
+    log = f"/launches/{launch['launch_id']}/log"
+    site.until("its log names it", lambda: "·   evil.example:443" in site.people.rest("GET", log)["text"])
