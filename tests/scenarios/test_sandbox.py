@@ -162,7 +162,7 @@ def test_a_program_still_reaches_the_server_after_its_coordinator_was_killed(sit
     look = "curl -sS -m 9 https://evil.example/ >/dev/null 2>&1"
     command = f"touch ready; while [ ! -e go ]; do sleep 0.1; done; {look}; true"
     task = site.file("house", "Work", assignee_id="ann", status="in_progress", context={"command": command})
-    site.until("its program runs", lambda: (home / "ready").exists())
+    site.until("its program runs", (home / "ready").exists)
     first.kill()
     site.coordinator()
     (home / "go").touch()
