@@ -412,6 +412,8 @@ def _server_settings(model: type[BaseModel], prefix: str) -> Iterator[tuple[str,
 def _possible(default: object) -> str:
     if isinstance(default, enum.Enum):
         return " ".join(f"`{each.value}`" for each in type(default))
+    if isinstance(default, tuple):
+        return "a list"
     return "a number, or none" if default is None else "a whole number"
 
 

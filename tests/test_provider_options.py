@@ -233,7 +233,7 @@ def test_common_options_limit_nothing_so_that_templates_lose_none() -> None:
 
 
 def test_a_switch_is_given_as_a_word_or_as_truth_and_means_the_same():
-    for given in ("on", "off", True, False):
+    for given in ("on", "off", True, False, "model", "allowlist", "open"):
         assert not provider_options.check("claude", {"sandbox_network": given})
     assert [wrong.option for wrong in provider_options.check("claude", {"sandbox_network": "perhaps"})] == [
         "sandbox_network"

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from toryo import sandbox_network
 from toryo.nearest import nearest
+from toryo.sandbox_network import Network
 
 Value = str | bool
 
@@ -62,6 +64,8 @@ class Option:
     about: str
     possible: str
     values: tuple[Value, ...] = ()
+    also: Mapping[Any, Value] = field(default_factory=dict, hash=False)
+    """Words of before, and what they stand for."""
     default: Value | None = None
     default_by_role: Mapping[str, Value] = field(default_factory=dict, hash=False)
     widens: Widens = Widens.NEVER
@@ -106,10 +110,12 @@ LONGEST_NAME = 200
 SANDBOX_NETWORK = Option(
     "sandbox_network",
     Kind.CHOICE,
-    "off: its sandbox reaches only the server, no other network; without a sandbox the agent is not started. on: "
-    "as its Coordinator is configured.",
-    "on or off (in JSON: true or false)",
-    values=(False, True),
+    "What it reaches from its sandbox, if that is less than its project allows: off (only the server; without a "
+    "sandbox the agent is not started), model (also its model's service), allowlist (also the project's "
+    "network_hosts), open.",
+    "off, model, allowlist or open",
+    values=tuple(each.value for each in Network),
+    also=sandbox_network.WORDS,
     widens=Widens.BY_ORDER,
 )
 COMMON: tuple[Option, ...] = (
@@ -363,12 +369,8 @@ def _are_words(given: Any) -> bool:
 
 
 def plain(option: Option, given: Any) -> Any:
-    """The value as it is declared: `on` and `off` of a switch are words in JSON, and true and false in YAML."""
-    switch = isinstance(given, str) and True in option.values
-    return _SWITCH.get(given, given) if switch else given
-
-
-_SWITCH = {"on": True, "off": False}
+    """The value as it is declared, of a word that stands for it: on and off are words in JSON, and not in YAML."""
+    return option.also.get(given, given) if isinstance(given, (bool, str)) else given
 
 
 def _is_choice(option: Option, given: Any) -> bool:

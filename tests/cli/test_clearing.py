@@ -22,6 +22,9 @@ SETTINGS: dict[str, Any] = {
     "required_checks": [{"command": "make"}],
     "worktree_setup": ["make setup"],
     "worktree_copy": [".env.test"],
+    "network_hosts": ["example.org"],
+    "setup_network": ["example.org"],
+    "ports": [3000],
 }
 SET: dict[str, dict[str, Any]] = {
     "agent": {

@@ -337,6 +337,9 @@ def test_it_says_whether_agents_run_in_a_sandbox_and_what_each_may_do(working: M
     assert "bubblewrap" in found["sandbox"]["instruction"]
     assert (found["sandbox"]["ok"], found["sandbox"]["needed"]) == (False, False)
     assert "ann" in found["permissions"]["what"]
+    assert "not enforced without a sandbox" in found["network"]["what"]
+    assert ": model" in found["network"]["what"]
+    assert (found["network"]["ok"], found["network"]["needed"]) == (False, False)
     assert "sandbox: off" in working.toryo("coordinator", "check").out
 
 

@@ -46,6 +46,15 @@ def test_people_see_the_passkey_too(server: Toryo, project: str) -> None:
     assert "once" in ended.err
 
 
+def test_what_an_agent_reaches_is_shown_with_the_setting_that_says_so(server: Toryo, project: str) -> None:
+    name = f"{project}.reaching"
+    server.json("agent", "add", name, "--role", "worker", "--provider", "claude", "--project", project)
+    assert f"{project}: model (network of the project)" in server("agent", "show", name, COLUMNS="300").out
+    server.json("agent", "edit", name, "--option", "sandbox_network=off")
+    (found,) = server.json("agent", "show", name)["networks"]
+    assert (found["network"], found["setting"]) == ("off", "sandbox_network of the agent's provider_options")
+
+
 def test_an_agent_is_described_with_text_from_a_file(server: Toryo, project: str, agent: str, tmp_path: Path) -> None:
     (tmp_path / "prompt.md").write_text("Be brief.\n")
     (tmp_path / "options.yaml").write_text("playbook: {tasks: [{subtasks: [{id: a, title: A}]}]}\n")

@@ -145,17 +145,12 @@ def test_a_script_may_stand_in_a_file_as_options_take_it(nowhere: Toryo, tmp_pat
     assert "mia.yaml:3" in nowhere("coordinator", "check", "--script", "mia.yaml").err
 
 
-def test_agents_without_the_network_and_without_the_servers_socket_are_refused_before_anything_starts(
-    nowhere: Toryo, tmp_path: Path
-) -> None:
-    (tmp_path / "c.yaml").write_text("sandbox_network: off\n")
-    for words in (("coordinator", "check"), ("up", "--port", "0")):
-        ended = nowhere(*words, "-c", "c.yaml")
-        assert ended.code == 2
-        assert "mcp_socket_path" in ended.err
-        assert "No agent could start." in ended.err
-    (tmp_path / "c.yaml").write_text(f"sandbox_network: off\nmcp_socket_path: {tmp_path}/toryo.sock\n")
-    assert nowhere("coordinator", "check", "-c", "c.yaml").code == 0
+def test_a_file_says_what_agents_reach_at_most_and_keeps_its_words_of_before(nowhere: Toryo, tmp_path: Path) -> None:
+    for word in ("off", "on", "model", "allowlist", "open"):
+        (tmp_path / "c.yaml").write_text(f"sandbox_network: {word}\nsandbox: none\n")
+        assert nowhere("coordinator", "check", "-c", "c.yaml").code == 0
+    (tmp_path / "c.yaml").write_text("sandbox_network: sometimes\n")
+    assert "use off, model, allowlist or open" in nowhere("coordinator", "check", "-c", "c.yaml").err
 
 
 def test_a_variable_that_is_nearly_a_setting_is_said(

@@ -4,6 +4,7 @@ it, and when its model turns hostile it finds nothing that is not its own. Skipp
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,3 +135,26 @@ def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each_an
         asked = "\n".join(repr(request.body) for request in house.endpoint.requests)
         logs = "".join(house.log(launch["launch_id"]) for launch in house.launches())
         assert [secret for secret in secrets if secret in loot + answers + asked + logs] == []
+
+
+def test_each_program_works_with_the_service_of_its_model_alone_and_its_shell_reaches_no_other_port(
+    tmp_path: Path, name: str, sandboxed: None
+) -> None:
+    """As a new project is: `network: model`. Its model is a service of this machine here, which its settings name."""
+    made = tmp_path / "projects" / "house" / "made.txt"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        at = f"http://127.0.0.1:{other.getsockname()[1]}/"
+        look = f"curl -sS -m 5 --noproxy '*' {at}; curl -sS -m 5 --noproxy '' -x $http_proxy {at}; echo done"
+        mind = ObedientModel(lambda _: [[Shell(f"{{ {look}; }} >{made} 2>&1")]])
+        with ModelSite(tmp_path, mind, (name,), sandbox="bwrap", **TIME_TO_TELL) as house:
+            task = has_a_task(house, name)
+            assert house.people.rest("GET", "/projects/house")["project"]["settings"]["network"] == "model"
+            house.coordinator()
+            done_with_one_start(house, task)
+            told = made.read_text()
+            assert f"The sandbox refused: {at[7:-1]}" in told, told
+            assert "Couldn't connect" in told
+            assert told.endswith("done\n")
+            log = house.log(house.launches()[-1]["launch_id"])
+            assert "· The sandbox refused these hosts:" in log
+            assert f"·   {at[7:-1]}" in log

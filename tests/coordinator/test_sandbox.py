@@ -21,6 +21,7 @@ from tests.scenarios.programs import gone
 from toryo.coordinator import logs, processes, sandbox, worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
+from toryo.coordinator.network_limits import Limits
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.program_homes import ProgramHomes
@@ -29,6 +30,7 @@ from toryo.coordinator.providers import BUILT_IN, configured
 from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees.launch_repositories import repository_of
+from toryo.sandbox_network import Network
 
 BOUND = 100.0
 __all__ = ["sandboxed"]
@@ -62,13 +64,16 @@ class Yard:
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
         self.sandbox = Sandbox(Mode.BWRAP, hidden=[self.data], inherited=os.environ, **more)
 
-    def run(self, script: str, *, environ: Mapping[str, str] | None = None, **place: Any) -> str:
+    def run(
+        self, script: str, *, environ: Mapping[str, str] | None = None, limits: Limits | None = None, **place: Any
+    ) -> str:
         """What a shell script prints in there."""
         if "homes" not in place:
             own = place.get("needs", Needs()).own
             place["homes"] = self.homes.make(self.launch, own, None, written=[self.project])
         where = Place(**{"project": self.project, "workspace": self.workspace, "server_url": "http://x", **place})
-        walled = self.sandbox.around(["/bin/sh", "-c", script], {**self.environ, **(environ or {})}, where)
+        env = {**self.environ, **(environ or {})}
+        walled = self.sandbox.around(["/bin/sh", "-c", script], env, where, limits=limits)
         try:
             done = subprocess.run(
                 walled.argv,
@@ -497,7 +502,9 @@ def _started(yard: Yard, script: str, output: Path) -> processes.Process:
     place = Place(yard.project, workspace=yard.workspace, server_url="http://x")
     walled = yard.sandbox.around(["/bin/sh", "-c", script], yard.environ, place)
     with output.open("wb") as file:
-        return processes.start(walled.argv, cwd=yard.project, env=walled.env, output=file.fileno(), keep=walled.keep)
+        return processes.start(
+            walled.argv, cwd=yard.project, env=walled.env, output=file.fileno(), keep=walled.keep, sandboxed=True
+        )
 
 
 def _until_ended(process: processes.Process, then: Any = None) -> None:
@@ -557,11 +564,8 @@ def test_nothing_of_it_is_left_whatever_session_and_environment_that_has(yard: Y
     assert all(gone(pid, 20) for pid in inside)
 
 
-def test_without_network_nothing_is_reached_and_the_server_must_have_a_socket(tmp_path: Path, sandboxed: None) -> None:
-    yard = Yard(tmp_path, network=False)
-    with pytest.raises(BadConfig, match="Unix socket"):
-        yard.run("true")
-    said = yard.run("cat /proc/net/dev", server_url=f"unix://{yard.data}/toryo.sock")
+def test_without_network_nothing_is_reached_and_the_servers_socket_is_its_only_way(yard: Yard) -> None:
+    said = yard.run("cat /proc/net/dev", server_url=f"unix://{yard.data}/toryo.sock", limits=Limits())
     assert [line.split(":")[0].strip() for line in said.splitlines()[2:]] == ["lo"]
 
 
@@ -600,9 +604,9 @@ def test_without_network_nothing_is_started_where_there_is_no_sandbox(
 ) -> None:
     _without(monkeypatch)
     with pytest.raises(BadConfig, match="sandbox_network: off"):
-        Sandbox(mode, network=False, inherited={}).wanted(_launch())
+        Sandbox(mode, network=Network.OFF, inherited={}).wanted(_launch())
     with pytest.raises(BadConfig, match="sandbox_network: off"):
-        Sandbox(mode, network=False, inherited={}).needed()
+        Sandbox(mode, network=Network.OFF, inherited={}).needed()
     for asked in (False, "off"):
         with pytest.raises(BadConfig, match="sandbox_network: off"):
             Sandbox(mode, inherited={}).wanted(_launch(sandbox_network=asked))
@@ -610,14 +614,13 @@ def test_without_network_nothing_is_started_where_there_is_no_sandbox(
 
 def test_an_agent_may_ask_for_more_than_its_coordinator_and_never_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "looked_for", lambda _: Found("/usr/bin/bwrap"))
-    off, on = Sandbox(Mode.NONE, inherited={}), Sandbox(Mode.AUTO, network=False, inherited={})
+    off, on = Sandbox(Mode.NONE, inherited={}), Sandbox(Mode.AUTO, network=Network.OFF, inherited={})
     assert off.wanted(_launch(sandbox="bwrap"))
     assert not off.wanted(_launch())
     assert on.wanted(_launch(sandbox="auto"))
     assert on.wanted(_launch(sandbox="none"))
-    assert not on.networked(_launch(sandbox_network=True))
-    assert not Sandbox(Mode.AUTO, inherited={}).networked(_launch(sandbox_network="off"))
-    assert not Sandbox(Mode.AUTO, inherited={}).networked(_launch(sandbox_network="perhaps"))
+    for given, asked in ((True, on), ("off", Sandbox(Mode.AUTO, inherited={})), ("perhaps", on)):
+        assert asked.network_of(_launch(sandbox_network=given)).network is Network.OFF
 
 
 def test_the_mode_of_the_file_counts_before_that_of_the_environment() -> None:
@@ -679,7 +682,7 @@ def test_a_check_runs_in_the_sandbox_of_its_agent(yard: Yard) -> None:
     letter.write_text("hush")
     words = ("/bin/sh", "-c", f"cat {letter}; grep -c : /proc/net/dev; touch {yard.project}/made")
     starter = _starter(yard, Sandbox(Mode.NONE, inherited=os.environ))
-    order = _check(yard, sandbox="bwrap", sandbox_network=False, permissions="read")
+    order = _check(yard, sandbox="bwrap", sandbox_network=Network.OFF, permissions="read")
     done = _executed(starter.check_walled(order, yard.project)(words))
     assert done.stdout == "1\n", done
     assert not (yard.project / "made").exists()

@@ -302,8 +302,8 @@ def test_a_worktree_that_cannot_be_set_up_is_no_fault_of_the_agent_and_is_tried_
 
 
 def in_queue(repository: Repository, place: Path, monkeypatch: pytest.MonkeyPatch, setup: Any) -> dict[str, Any]:
-    def walled(_: Path, *, writes: bool = False) -> Any:
-        return lambda argv: Walled(tuple(argv), {"PATH": os.environ["PATH"], "WRITES": str(writes)})
+    def walled(_: Path, *, setup: bool = False) -> Any:
+        return lambda argv: Walled(tuple(argv), {"PATH": os.environ["PATH"], "WRITES": str(setup)})
 
     monkeypatch.setattr("tests.coordinator.test_queue_merges.walled", walled)
     return run_queue(batch(repository, place, "t1", checks=[{"command": CHECK}], setup=setup), place)

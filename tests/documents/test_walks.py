@@ -397,6 +397,9 @@ def _queue_agents(reader: Reader) -> None:
 def _sandbox(reader: Reader) -> None:
     reader.shop()
     reader.read("sudo apt", "sudo")
+    reaches = "toryo project edit PRJ --set network"
+    printed = reader.read(reaches, confirms=("toryo project edit PRJ",))
+    assert "allowlist (network of the project)" in printed
 
 
 @walks("docs/how-to/scripted-agents.md")

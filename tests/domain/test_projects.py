@@ -32,6 +32,10 @@ DEFAULTS = {
     "required_checks": [],
     "worktree_setup": [],
     "worktree_copy": [],
+    "network": "model",
+    "network_hosts": [],
+    "setup_network": [],
+    "ports": [],
     "merge_queue": "off",
     "merge_batch_size": 5,
     "pull_requests": "off",
@@ -235,6 +239,45 @@ def test_more_files_that_are_copied_to_agents_widen_what_they_may_do() -> None:
     one = Settings().changed({"worktree_setup": ["npm ci"], "worktree_copy": [".env.test"]})
     assert widened(Settings(), one) == ['worktree_copy: [] → [".env.test"]']
     assert widened(one, Settings()) == []
+
+
+def test_hosts_are_kept_in_the_one_way_in_which_they_are_compared() -> None:
+    given = ["Example.ORG", "*.example.org:8443", "10.0.0.5:5000", "[FD00::5]:443", "example.org", "a.example:443"]
+    settings = Settings().changed({"network": "allowlist", "network_hosts": given, "ports": ["3000", 8080, 3000]})
+    hosts = ["example.org", "*.example.org:8443", "10.0.0.5:5000", "[fd00::5]:443", "a.example:443"]
+    assert (settings.network_hosts, settings.ports) == (tuple(hosts), (3000, 8080))
+    assert Settings().changed(settings.values()) == settings
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        *(("network_hosts", [each]) for each in ("*", "*.org", "http://a.example", "a.example/x", "2130706433", "a b")),
+        *(
+            ("network_hosts", [each])
+            for each in ("0x7f.1", "[::ffff:127.0.0.1]", "a.example:0", "a.example:x", "a:b:c")
+        ),
+        ("setup_network", ["../x"]),
+        ("network", "everything"),
+        ("ports", [80]),
+        ("ports", [70000]),
+        ("ports", ["x"]),
+        ("ports", [[3000]]),
+    ],
+)
+def test_what_is_no_host_and_no_port_is_refused(name: str, given: Any) -> None:
+    refused(Code.VALIDATION_ERROR, Settings().changed, {name: given})
+
+
+def test_what_lets_programs_reach_more_widens_what_they_may_do() -> None:
+    wider: dict[str, Any] = {"network": "open", "network_hosts": ["a.example"], "ports": [3000]}
+    for name, value in wider.items():
+        after = Settings().changed({name: value})
+        assert [each.partition(":")[0] for each in widened(Settings(), after)] == [name]
+        assert widened(after, Settings()) == []
+    own = Settings().changed({"setup_network": ["a.example"]})
+    assert [each.partition(":")[0] for each in widened(Settings(), own)] == ["setup_network"]
+    assert [each.partition(":")[0] for each in widened(own, Settings())] == ["setup_network"]
 
 
 @pytest.mark.parametrize("off", ["off", False])

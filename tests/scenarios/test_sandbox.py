@@ -152,3 +152,21 @@ def test_a_program_renews_its_login_is_resumed_in_its_session_and_leaves_nothing
     assert "resume session-1" in told()
     site.until("the login is renewed", lambda: json.loads((own / "auth.json").read_text()) == renewed)
     assert [path.name for path in own.rglob("*")] == ["auth.json"]
+
+
+def test_a_program_still_reaches_the_server_after_its_coordinator_was_killed(site: Site) -> None:
+    """Its proxy belongs to the launch. The next Coordinator tells what that has refused, too."""
+    home = site.project("house")
+    first = site.coordinator()
+    site.hire("ann", "house")
+    look = "curl -sS -m 9 https://evil.example/ >/dev/null 2>&1"
+    command = f"touch ready; while [ ! -e go ]; do sleep 0.1; done; {look}; true"
+    task = site.file("house", "Work", assignee_id="ann", status="in_progress", context={"command": command})
+    site.until("its program runs", (home / "ready").exists)
+    first.kill()
+    site.coordinator()
+    (home / "go").touch()
+    site.until(f"{task} is completed", lambda: site.status(task) == "completed")
+    (launch,) = site.people.rest("GET", "/launches", params={"agent_id": "ann"})["launches"]
+    log = f"/launches/{launch['launch_id']}/log"
+    site.until("its log names it", lambda: "·   evil.example:443" in site.people.rest("GET", log)["text"])

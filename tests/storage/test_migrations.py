@@ -304,5 +304,9 @@ def test_settings_that_a_project_of_the_first_release_lacks_have_their_usual_val
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
     blank.write(sample)
     upgrade(blank)
-    shown = World(blank).owner.call("show_project", project_id="prj_old")["project"]["settings"]
+    world = World(blank)
+    shown = world.owner.call("show_project", project_id="prj_old")["project"]["settings"]
     assert shown["open_delegations"] == ProjectSettings().open_delegations
+    assert shown["network"] == "open", "what its agents reached they still reach"
+    world.project(project_id="prj_new")
+    assert world.owner.call("show_project", project_id="prj_new")["project"]["settings"]["network"] == "model"

@@ -144,7 +144,11 @@ def show_agent(here: Here, agent: Id) -> None:
         for cooldown in answer.get("cooldowns", [])
     ]
     wider_rights.warn(answer)
-    here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cooldown": "; ".join(held)}))
+    reached = ", ".join(
+        f"{each['project_id']}: {each['network']} ({each['setting']})" for each in answer.get("networks", [])
+    )
+    shown = {**_shown(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
+    here.answer(answer, lambda: output.fields(shown))
 
 
 def _failed(cooldown: dict[str, Any]) -> str:

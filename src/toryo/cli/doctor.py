@@ -253,6 +253,18 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
         on = word.startswith(sandbox.ON)
         what = word.removeprefix("sandbox: ") + (f"; reported by {name}" if name else "")
         yield Finding("sandbox", on, what, "" if on else sandbox.ADVICE, needed=False)
+    yield from _of_network(team, on=all(word.startswith(sandbox.ON) for word in told.values()))
+
+
+def _of_network(team: Team, *, on: bool) -> Iterator[Finding]:
+    """What programs reach from their sandboxes, by project; without a sandbox that is not enforced."""
+    said = ", ".join(f"{each['project_id']}: {each['settings'].get('network', 'open')}" for each in team.projects)
+    if said and on:
+        yield Finding("network", True, said)
+    elif said:
+        what = f"not enforced without a sandbox ({said}): agents' programs reach every host, and every port here"
+        instruction = "Install bubblewrap (Linux), or run the Coordinator in a virtual machine with its own firewall."
+        yield Finding("network", False, what, instruction, needed=False)
 
 
 # --- the team --------------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def up(
 
     serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
     if config is not None:
-        _refuse_unreachable(_configured(config, {}), by_tcp=True)  # a mistake in it is told before anything starts
+        _configured(config, {})  # a mistake in it is told before anything starts
     starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
     place = data_directories.prepared(here.data_dir)
     output.say(f"The data directory is {shlex.quote(str(place))}")
@@ -243,7 +243,6 @@ def check(
     """Check a coordinator_config.yaml, or a script. Lists the programs that are missing or not logged in."""
     _check_scripts(script or [])
     configuration = _configured(config, {})
-    _refuse_unreachable(configuration)
     programs = _programs(configuration)
     named = {program.name for provider in configuration.ai_providers for program in programs[provider]}
     found = [each for several in programs.values() for each in several if each.installed or each.name in named]
@@ -282,16 +281,6 @@ def _sandbox(config: Config) -> str:
     except BadConfig as wrong:
         raise Misuse(str(wrong), "Nothing was started.") from None
     return sandbox.Sandbox(mode, network=config.sandbox_network, inherited=os.environ).told
-
-
-def _refuse_unreachable(config: Config, *, by_tcp: bool = False) -> None:
-    """Agents without the network reach the server by its Unix socket only."""
-    from toryo.coordinator import sandbox
-
-    if config.sandbox_network or ((config.server or "").startswith("unix:") and not by_tcp):
-        return
-    own = "toryo server --socket PATH, and toryo coordinator -c FILE with mcp_socket_path: PATH"
-    raise Misuse(sandbox.NO_WAY, f"No agent could start. With a socket: {own}.")
 
 
 def _row(found: Program) -> tuple[str, str, str]:

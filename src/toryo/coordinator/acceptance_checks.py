@@ -189,7 +189,12 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
             walled = wall(argv)
             try:
                 process = processes.start(
-                    walled.argv, cwd=directory, env=walled.env, output=output.fileno(), keep=walled.keep
+                    walled.argv,
+                    cwd=directory,
+                    env=walled.env,
+                    output=output.fileno(),
+                    keep=walled.keep,
+                    sandboxed=walled.sandboxed,
                 )
             finally:
                 walled.close()

@@ -14,12 +14,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo import untrusted_files
+from toryo import sandbox_network, untrusted_files
 from toryo.client import server_address
 from toryo.formats import yaml_documents
 from toryo.formats.yaml_documents import Document, Mistakes
 from toryo.nearest import nearest
 from toryo.provider_options import shown
+from toryo.sandbox_network import Network
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 
@@ -202,8 +203,10 @@ class Config(Section):
         description="Whether agents' programs run in a bubblewrap sandbox: auto (if it works), bwrap (always), "
         "none. Default: TORYO_SANDBOX of the environment, else auto.",
     )
-    sandbox_network: bool = Field(
-        True, description="Whether agents in a sandbox may use the network. Programs that call a model need it."
+    sandbox_network: Network = Field(
+        Network.OPEN,
+        description="What agents in a sandbox reach at most, whatever their projects allow: off (only the server), "
+        "model (also their models' services), allowlist (also the projects' network_hosts), open.",
     )
     sandbox_read: list[Path] = Field([], description="Additional paths that agents may read in a sandbox.")
     sandbox_write: list[Path] = Field([], description="Additional paths that agents may read and write in a sandbox.")
@@ -225,6 +228,14 @@ class Config(Section):
     @classmethod
     def _expanded_paths(cls, value: list[Path]) -> list[Path]:
         return [each.expanduser().absolute() for each in value]
+
+    @field_validator("sandbox_network", mode="before")
+    @classmethod
+    def _a_word(cls, value: object) -> Network:
+        found = sandbox_network.word(value)
+        if found is None:
+            raise ValueError("use off, model, allowlist or open")
+        return found
 
     @field_validator("sandbox", mode="before")
     @classmethod

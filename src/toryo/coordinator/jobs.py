@@ -156,6 +156,6 @@ class Jobs:
     async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:
         """Raises SetupFailed, Trouble or OSError."""
         directory = found.clean.working_directory
-        wall = self._starter.check_walled(order, directory, writes=True)
+        wall = self._starter.check_walled(order, directory, setup=True)
         await tree_setup.run(found.setup, found.project, directory, wall, mask)
         await asyncio.to_thread(clean_checkouts.settle, found.worktree, found.clean)

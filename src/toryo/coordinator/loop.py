@@ -40,6 +40,7 @@ from toryo.coordinator import (
     exit_verdict,
     identity_lock,
     logs,
+    network_limits,
     orders,
     orphans,
     processes,
@@ -463,6 +464,8 @@ class Coordinator:
         if entry.log is None:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
+        with contextlib.suppress(OSError):
+            logs.add(entry.log.path, network_limits.refused(self._starter.refusals(entry.launch.launch_id)))
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
             entry.log.finish()
         reading = entry.log.reading or Reading()

@@ -28,6 +28,8 @@ class Launch:
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     defaults: tuple[str, ...] | list[str] = field(default=(), hash=False)
     """The options that no person set: the server has filled in the default of the role."""
+    network: Any = field(default=None, hash=False)
+    """What of the network its project lets it reach (`toryo.sandbox_network.Asked`)."""
     language: str = "en"
     reason: str = ""
     program_session: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -66,6 +68,8 @@ class CheckOrder:
     ai_type: str = ""
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     """Of the agent whose work is checked: its sandbox is that of the checks."""
+    network: Any = field(default=None, hash=False)
+    """As of a launch."""
     setup: Any = field(default=None, hash=False)
     """How a clean checkout is made ready for commands: `commands`, and `copies` of ignored files."""
 

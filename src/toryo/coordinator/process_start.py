@@ -16,7 +16,7 @@ from pathlib import Path
 
 from toryo import output_redaction, untrusted_files
 from toryo.agents import env_vars
-from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees, tree_setup
+from toryo.coordinator import environment, logs, network_limits, processes, sandbox, task_worktrees, tree_setup
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.prices import cost
@@ -40,6 +40,9 @@ from toryo.coordinator.worktrees import Worktree, signing
 from toryo.first_prompt import first_words
 from toryo.output_redaction import Mask
 from toryo.provider_options import PERMISSIONS, Permissions
+from toryo.sandbox_network import WIDTH, Asked
+
+_NOTHING = Needs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +127,10 @@ class Starter:
             launch_id=launch.launch_id,
             ai_type=launch.ai_type,
             provider_options=launch.provider_options,
+            network=launch.network,
         )
         project, directory = worktree.repository / worktree.subdirectory, worktree.working_directory
-        wall = self.check_walled(order, directory, writes=True)
+        wall = self.check_walled(order, directory, setup=True)
         try:
             await tree_setup.run(setup, project, directory, wall, self.mask(launch))
         except SetupFailed as failure:
@@ -247,6 +251,10 @@ class Starter:
             file.seek(max(begin, size - self.MOST_BESIDE))
             return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
 
+    def refusals(self, launch_id: str) -> Path:
+        """The file of the hosts that a launch was refused."""
+        return network_limits.refusals_of(self.logs_in, launch_id)
+
     def clean_up(self, launch_id: str) -> None:
         self.homes.remove(launch_id)
         self._workspaces.remove(launch_id)
@@ -298,7 +306,38 @@ class Starter:
             sandbox.program_words(section.cli_args) if section is not None else (),
             tuple(self._logins_of_others(launch, needs)),
         )
-        return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+        words = (*(section.cli_args if section is not None else ()), *launch.provider_options.get("args", ()))
+        program = network_limits.Program(
+            launch.ai_type,
+            env,
+            server_url=self._server_url,
+            project_id=launch.project_id,
+            agent_id=launch.agent_id,
+        )
+        return self._sandbox.around(
+            argv,
+            env,
+            place,
+            limits=self._limits(launch, program, needs, words),
+            refusals=self.refusals(launch.launch_id),
+        )
+
+    def _limits(
+        self,
+        launch: Launch,
+        program: network_limits.Program,
+        needs: Needs = _NOTHING,
+        words: Sequence[str] = (),
+        *,
+        setup: bool = False,
+    ) -> network_limits.Limits | None:
+        """Of its network in the sandbox. The settings of its program are read only where they count."""
+        assert self._sandbox is not None
+        found = self._sandbox.network_of(launch, setup=setup)
+        if found.models:
+            urls, logins = network_limits.urls_of(needs, list(map(str, words))), network_limits.logins_of(needs)
+            program = replace(program, urls=urls, logins=logins)
+        return network_limits.limits(found, Asked.read(launch.network), program)
 
     def _logins_of_others(self, launch: Launch, own: Needs) -> Iterator[Path]:
         """Where the same program has its login with another account."""
@@ -311,15 +350,15 @@ class Starter:
             yield from (other.place for other in found.own if other.place.resolve() not in real)
 
     def check_walled(
-        self, order: CheckOrder, directory: Path, *, writes: bool = False
+        self, order: CheckOrder, directory: Path, *, setup: bool = False
     ) -> Callable[[Sequence[str]], Walled]:
-        """How the command of an acceptance check is executed: what it runs, an agent may have written. `writes`: it is
-        one that sets the directory up, also for an agent that only reads."""
+        """How the command of an acceptance check is executed: what it runs, an agent may have written. `setup`: it is
+        one that sets the directory up, also for an agent that only reads; it may have a network of its own."""
         env = self.check_environment(order)
         own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
         ours = directory.resolve().is_relative_to(self.worktrees.resolve())
         worktree = next((path for path in (directory, *directory.parents) if (path / ".git").is_file()), directory)
-        launch = Launch(order.launch_id, order.agent_id, ai_type=order.ai_type, provider_options=order.provider_options)
+        launch = _launch_of(order)
 
         def walled(argv: Sequence[str]) -> Walled:
             if self._sandbox is None or not self._sandbox.wanted(launch):
@@ -327,9 +366,10 @@ class Starter:
             project = Path(own).resolve() if ours else directory.resolve()
             provider = self.providers.get(order.ai_type)
             given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
-            looks = not writes and provider is not None and provider.model_cli and given == Permissions.READ
+            looks = not setup and provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
-            return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+            program = network_limits.Program(project_id=order.project_id, agent_id=order.agent_id)  # it asks no model
+            return self._sandbox.around(argv, env, place, limits=self._limits(launch, program, setup=setup))
 
         return walled
 
@@ -346,6 +386,7 @@ class Starter:
                 launch_id=job.job_id,
                 ai_type=str(each.get("ai_type") or ""),
                 provider_options=dict(each.get("provider_options") or {}),
+                network=job.options.get("network"),
             )
             for each in given
         ]
@@ -353,11 +394,11 @@ class Starter:
     def least_trusted(self, authors: Sequence[CheckOrder]) -> CheckOrder:
         """The one with the narrowest sandbox: the combined work of all runs in it."""
 
-        def freedom(order: CheckOrder) -> tuple[bool, bool]:
-            launch = Launch(order.launch_id, order.agent_id, provider_options=order.provider_options)
-            return (
-                (not self._sandbox.wanted(launch), self._sandbox.networked(launch)) if self._sandbox else (True, True)
-            )
+        def freedom(order: CheckOrder) -> tuple[bool, int]:
+            if self._sandbox is None:
+                return True, 0
+            launch = _launch_of(order)
+            return not self._sandbox.wanted(launch), WIDTH[self._sandbox.network_of(launch).network]
 
         return min(authors, key=freedom)
 
@@ -418,13 +459,30 @@ class Starter:
         stdin = self._workspaces.reading(launch.launch_id, command.stdin)
         try:
             return processes.start(
-                walled.argv, cwd=directory, env=walled.env, output=output, stdin=stdin, keep=walled.keep
+                walled.argv,
+                cwd=directory,
+                env=walled.env,
+                output=output,
+                stdin=stdin,
+                keep=walled.keep,
+                sandboxed=walled.sandboxed,
             )
         finally:
             os.close(output)
             walled.close()
             if stdin >= 0:
                 os.close(stdin)
+
+
+def _launch_of(order: CheckOrder) -> Launch:
+    """What decides on the sandbox of its commands."""
+    return Launch(
+        order.launch_id,
+        order.agent_id,
+        ai_type=order.ai_type,
+        provider_options=order.provider_options,
+        network=order.network,
+    )
 
 
 def _prepared(setting: Setting, provider: Provider) -> Command:

@@ -189,9 +189,11 @@ def start(
     output: int,
     stdin: int = subprocess.DEVNULL,
     keep: Collection[int] = (),
+    sandboxed: bool = False,
 ) -> Process:
     """Starts a program with both outputs in one file; stdin is closed, or the given file's; `keep` are further
-    descriptors that it inherits. Raises CommandNotFound or BadConfig."""
+    descriptors that it inherits. `sandboxed`: it is, or becomes, the process around a sandbox. Raises CommandNotFound
+    or BadConfig."""
     program = find(argv[0], cwd, env)
     try:
         child = subprocess.Popen(
@@ -210,7 +212,7 @@ def start(
         raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem
     AT_WORK.add(child.pid)
     child.returncode = 0  # this class, not Popen, waits for it: Popen would complain about, or steal, the exit status
-    return Process(child.pid, sandboxed=Path(program).name == SANDBOX)
+    return Process(child.pid, sandboxed=sandboxed)
 
 
 def end_strays(launch_ids: Collection[str], server_url: str) -> None:

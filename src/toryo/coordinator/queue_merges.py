@@ -291,7 +291,7 @@ async def _unready(job: WorktreeJob, checkout: Checkout, working: Path, walled: 
     if setup and any("command" in check for check in job.options.get("checks") or ()):
         try:
             await tree_setup.run(
-                setup, checkout.top / checkout.subdirectory, working, walled(working, writes=True), mask
+                setup, checkout.top / checkout.subdirectory, working, walled(working, setup=True), mask
             )
         except SetupFailed as failure:
             return str(failure)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -23,11 +25,13 @@ from pathlib import Path
 
 import toryo
 from toryo import data_directories, untrusted_files
-from toryo.coordinator import processes, shown_home
+from toryo.coordinator import network_entry, network_proxy, processes, shown_home
+from toryo.coordinator.network_limits import Limits
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.coordinator.worktrees.launch_repositories import repository_of
-from toryo.provider_options import SANDBOX_NETWORK, plain
+from toryo.provider_options import SANDBOX_NETWORK
+from toryo.sandbox_network import Asked, InForce, Network, in_force
 
 PROGRAM = "bwrap"
 MODE_VARIABLE = "TORYO_SANDBOX"
@@ -41,11 +45,8 @@ CONTAINS_HOME = (
     "{} cannot be used in a sandbox: it contains the home directory, and a program could create files there that your "
     "shell or your desktop executes. Choose a directory within the home."
 )
-NO_WAY = (
-    "sandbox_network is off, but the server is reached by TCP, so agents could not reach it. Give the "
-    "Coordinator the server's Unix socket (mcp_socket_path in its file), or switch the network on."
-)
-"""Why nothing is started without the network."""
+NOT_LIMITED = "network, network_hosts and setup_network of projects have no effect here"
+"""Without a sandbox."""
 
 _NAMESPACES = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -122,11 +123,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Walled:
-    """What to execute in place of a program. `keep`: descriptors that it must inherit; the caller closes them."""
+    """What to execute in place of a program. `keep`: descriptors that it must inherit; the caller closes them.
+    `sandboxed`: whether bubblewrap is around it, possibly after the proxy of its network."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     keep: tuple[int, ...] = ()
+    sandboxed: bool = False
 
     def close(self) -> None:
         for each in self.keep:
@@ -176,7 +179,7 @@ class Sandbox:
         self,
         mode: Mode,
         *,
-        network: bool = True,
+        network: Network = Network.OPEN,
         reads: Sequence[Path] = (),
         writes: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
@@ -189,7 +192,7 @@ class Sandbox:
         self.network = network
         self._reads, self._writes, self._hidden = reads, writes, hidden
         self._inherited = inherited
-        switched_off = mode is Mode.NONE and network
+        switched_off = mode is Mode.NONE and network is not Network.OFF
         self._found = Found(None, "it is switched off") if switched_off else looked_for(inherited)
 
     @property
@@ -200,43 +203,50 @@ class Sandbox:
     def told(self) -> str:
         """In one line, for people."""
         if self.works:
-            return f"{ON} ({PROGRAM}{'' if self.network else ', no network'})"
+            return f"{ON} ({PROGRAM}{f', network: {self.network}' if self.network is not Network.OPEN else ''})"
         return (
-            f"sandbox: off ({self._found.why_not}); agents' programs can read and write everything that this user can"
+            f"sandbox: off ({self._found.why_not}); agents' programs can read and write everything that this user can, "
+            f"and reach every host: {NOT_LIMITED}"
         )
 
     def wanted(self, launch: Launch) -> bool:
         """Whether a launch runs in a sandbox. Raises BadConfig if it must and cannot."""
         asked = launch.provider_options.get("sandbox", Mode.AUTO)
-        return self.needed(required=asked != Mode.AUTO or not self.networked(launch))
+        return self.needed(required=asked != Mode.AUTO or self.network_of(launch).network is Network.OFF)
 
     def needed(self, *, required: bool = False) -> bool:
         """Whether a sandbox is used. Raises BadConfig if one is required and impossible; running without network
         requires one.
         """
-        if not required and self.mode is not Mode.BWRAP and self.network:
+        if not required and self.mode is not Mode.BWRAP and self.network is not Network.OFF:
             return self.works
         found = looked_for(self._inherited)
         if found.program is None:
             raise BadConfig(
-                f"A sandbox is required (sandbox: bwrap, or sandbox_network: off), but {found.why_not}. Install "
-                "bubblewrap, allow user namespaces and restart the Coordinator. `toryo doctor` checks whether it "
-                "works."
+                f"A sandbox is required (sandbox: bwrap, or network or sandbox_network: off), but {found.why_not}. "
+                "Install bubblewrap, allow user namespaces and restart the Coordinator. `toryo doctor` checks whether "
+                "it works."
             )
         return True
 
-    def networked(self, launch: Launch) -> bool:
-        """Whether a launch may use the network; an agent can only restrict this."""
-        asked = launch.provider_options.get(SANDBOX_NETWORK.name, True)
-        return self.network and plain(SANDBOX_NETWORK, asked) is True
+    def network_of(self, launch: Launch, *, setup: bool = False) -> InForce:
+        """What a launch may reach. `setup`: what the commands may that set its worktree up."""
+        asked = launch.provider_options.get(SANDBOX_NETWORK.name)
+        return in_force(Asked.read(launch.network), asked, self.network, setup=setup)
 
     def around(
-        self, argv: Sequence[str], env: Mapping[str, str], place: Place, *, networked: bool | None = None
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        place: Place,
+        *,
+        limits: Limits | None = None,
+        refusals: Path | None = None,
     ) -> Walled:
-        """The command that runs a program in the sandbox. Raises CommandNotFound or BadConfig."""
-        networked = self.network if networked is None else networked
-        if not networked and not place.server_url.startswith("unix:") and place.server_url:
-            raise BadConfig(NO_WAY)
+        """The command that runs a program in the sandbox. Raises CommandNotFound or BadConfig.
+
+        `limits` of its network; None: it is open. `refusals`: the file in which hosts are noted that were refused.
+        """
         found = looked_for(self._inherited)
         assert found.program is not None, "asked for where there is one"
         directory = place.directory or place.project
@@ -263,14 +273,15 @@ class Sandbox:
                 else:
                     mounts.append(word)
             verified = view.verified()
+            before, entry = _networked(limits, refusals, keep, opened)
             words = (
-                *(found.program, *_NAMESPACES, *(() if networked else ("--unshare-net",))),
+                *(*before, found.program, *_NAMESPACES, *(() if limits is None else ("--unshare-net",))),
                 *mounts,
                 *("--chdir", str(directory), "--", "/bin/sh", "-c", _VERIFIED, "toryo", str(len(verified)), *verified),
-                *(program, *argv[1:]),
+                *(*entry, program, *argv[1:]),
             )
             opened.pop_all()
-        return Walled(words, env, tuple(keep))
+        return Walled(words, env if limits is None else limits.around(env), tuple(keep), sandboxed=True)
 
     def _view(self, place: Place, env: Mapping[str, str], program: Path) -> View:
         """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
@@ -299,6 +310,35 @@ class Sandbox:
             view.hide(path)
         _show_launch(view, place)
         return view
+
+
+def _networked(
+    limits: Limits | None, refusals: Path | None, keep: list[int], opened: contextlib.ExitStack
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words before those of bubblewrap, which start the proxy, and those before the program, which lead to it. The
+    descriptors that they name are added to `keep`."""
+    if limits is None or not limits.listen:
+        return (), ()
+    outside, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    made = [outside.detach(), inside.detach(), _text_in_memory(json.dumps(limits.spec))]
+    for each in made:
+        opened.callback(os.close, each)
+    made.append(_refusals(refusals, limits.why))
+    opened.callback(os.close, made[-1])
+    keep += made
+    python = (sys.executable, "-I", "-S")
+    return (
+        (*python, str(network_proxy.__file__), str(made[2]), str(made[0]), str(made[3])),
+        (*python, str(network_entry.__file__), str(made[1]), limits.entry),
+    )
+
+
+def _refusals(path: Path | None, why: str) -> int:
+    if path is None:
+        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    found = untrusted_files.made(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+    os.write(found, f"{why}\n".encode())
+    return found
 
 
 # --- what is in it ----------------------------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import StrEnum
 from math import isfinite
 from typing import Any
 
+from toryo import sandbox_network
 from toryo.domain import acceptance
 from toryo.domain.conflict_forecast import ConflictPolicy
 from toryo.domain.errors import Code, Refusal
@@ -19,6 +21,7 @@ from toryo.domain.times import Millis
 from toryo.domain.usages import Spent
 from toryo.domain.wording import say
 from toryo.nearest import nearest
+from toryo.sandbox_network import WIDTH, Network
 
 
 class Status(StrEnum):
@@ -91,6 +94,14 @@ class Settings:
     """Commands that make a new worktree ready, and the clean checkout of a check."""
     worktree_copy: tuple[str, ...] = ()
     """Patterns of ignored files of the project's directory that are copied there first."""
+    network: Network = Network.MODEL
+    """What agents' programs reach from their sandbox."""
+    network_hosts: tuple[str, ...] = ()
+    """Hosts that the network `allowlist` adds to the services of models."""
+    setup_network: tuple[str, ...] = ()
+    """Hosts that the commands which set a worktree up reach, and no others; empty: what the agent reaches."""
+    ports: tuple[int, ...] = ()
+    """Ports of agents' programs that are reachable on their Coordinator's machine."""
     merge_queue: MergeQueue = MergeQueue.OFF
     merge_batch_size: int = 5
     """How much queued work is checked together."""
@@ -170,6 +181,9 @@ class Settings:
 LINES = {"worktree_setup": acceptance.LONGEST_COMMAND, "worktree_copy": acceptance.LONGEST_FILE}
 """Lists of texts, and how long each may be."""
 MOST_LINES = 20
+HOSTS = ("network_hosts", "setup_network")
+MOST_HOSTS = 100
+MOST_PORTS = 20
 BUDGETS = ("budget_per_day", "tokens_per_day")
 MOST_A_DAY = 10**15
 
@@ -188,6 +202,13 @@ def widened(before: Settings, after: Settings) -> list[str]:
         found.append("required_checks")
     if any(each not in before.worktree_copy for each in after.worktree_copy):
         found.append("worktree_copy")
+    if WIDTH[after.network] > WIDTH[before.network]:
+        found.append("network")
+    found += [
+        each for each in ("network_hosts", "ports") if not set(getattr(after, each)) <= set(getattr(before, each))
+    ]
+    if not set(after.setup_network) <= set(before.setup_network) or (before.setup_network and not after.setup_network):
+        found.append("setup_network")
     values = [(each, _said(getattr(before, each)), _said(getattr(after, each))) for each in found]
     return [f"{name}: {was} → {'none' if now is None else now}" for name, was, now in values]
 
@@ -216,17 +237,9 @@ class Project:
 
 def _accepted(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, StrEnum):
-        kind = type(default)
-        if value is False and "off" in list(kind):
-            return kind("off")  # as YAML reads the word off
-        try:
-            return kind(value)
-        except ValueError:
-            raise _impossible(name, value, " or ".join(member.value for member in kind)) from None
-    if name == "required_checks":
-        return acceptance.required(value)
-    if name in LINES:
-        return _lines(name, value)
+        return _choice(name, value, type(default))
+    if name in _LISTS:
+        return _LISTS[name](name, value)
     if name in BUDGETS:
         if value in (None, "", "none"):
             return None
@@ -238,6 +251,18 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
     if number is None or number != int(number) or not 1 <= number <= most:
         raise _impossible(name, value, f"a whole number from 1 to {most}")
     return int(number)
+
+
+def _choice(name: str, value: Any, kind: type[StrEnum]) -> StrEnum:
+    """`off` also as YAML reads that word."""
+    if kind is Network and (network := sandbox_network.word(value)) is not None:
+        return network
+    if value is False and "off" in list(kind):
+        return kind("off")
+    try:
+        return kind(value)
+    except ValueError:
+        raise _impossible(name, value, " or ".join(member.value for member in kind)) from None
 
 
 def _lines(name: str, value: Any) -> tuple[str, ...]:
@@ -255,6 +280,27 @@ def _lines(name: str, value: Any) -> tuple[str, ...]:
     if len(lines) > MOST_LINES:
         raise _impossible(name, value, f"at most {MOST_LINES} lines")
     return lines
+
+
+def _hosts(name: str, value: Any) -> tuple[str, ...]:
+    """As `_lines`, in the one way that a host is written."""
+    given = () if value in (None, "", "none") else _read_lines(value) if isinstance(value, str) else value
+    lines = [each.strip() for each in given if isinstance(each, str)] if isinstance(given, (list, tuple)) else []
+    rules = {each: sandbox_network.rule(each) for each in filter(None, lines)}
+    if not isinstance(given, (list, tuple)) or len(lines) != len(given) or None in rules.values():
+        wrong = next((line for line, found in rules.items() if found is None), value)
+        raise _impossible(name, wrong, 'a list of hosts such as ["example.org", "*.example.org:8443"], or one per line')
+    if len(rules) > MOST_HOSTS:
+        raise _impossible(name, value, f"at most {MOST_HOSTS} hosts")
+    return tuple(dict.fromkeys(each.written for each in rules.values() if each is not None))
+
+
+def _ports(name: str, value: Any) -> tuple[int, ...]:
+    given = () if value in (None, "", "none") else _read_lines(value) if isinstance(value, str) else value
+    numbers = [_number(each) for each in given] if isinstance(given, (list, tuple)) else [_number(given)]
+    if len(numbers) > MOST_PORTS or any(each is None or not 1024 <= each <= 65535 or each % 1 for each in numbers):
+        raise _impossible(name, value, f"a list of at most {MOST_PORTS} numbers from 1024 to 65535, such as [3000]")
+    return tuple(dict.fromkeys(int(each) for each in numbers if each is not None))
 
 
 def _read_lines(text: str) -> Any:
@@ -277,6 +323,14 @@ def _number(value: Any) -> float | None:
     except (OverflowError, TypeError, ValueError):
         return None
     return number if isfinite(number) else None
+
+
+_LISTS: Mapping[str, Callable[[str, Any], tuple[Any, ...]]] = {
+    "required_checks": lambda _, value: acceptance.required(value),
+    **dict.fromkeys(LINES, _lines),
+    **dict.fromkeys(HOSTS, _hosts),
+    "ports": _ports,
+}
 
 
 def _impossible(name: str, value: Any, possible: str) -> Refusal:

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from toryo.domain.projects import Project, Settings, Status
 from toryo.domain.times import Millis
+from toryo.sandbox_network import Network
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered
@@ -19,8 +20,12 @@ _t = schema.projects
 
 @lru_cache(maxsize=1024)
 def _settings_of(text: str) -> Settings:
-    """Parses settings; cached, because they rarely change."""
-    return Settings().changed(from_json(text) or {})
+    """Parses settings; cached, because they rarely change.
+
+    All are stored with a new project, so one without `network` is of before there was that setting: it keeps the open
+    network.
+    """
+    return Settings().changed({"network": Network.OPEN, **(from_json(text) or {})})
 
 
 ROWS = Rows(

@@ -2889,7 +2889,7 @@ export interface components {
             working_directory: string;
             /** Settings */
             settings: {
-                [key: string]: string | number | boolean | components["schemas"]["AcceptanceCheck"][] | string[] | null;
+                [key: string]: string | number | boolean | components["schemas"]["AcceptanceCheck"][] | string[] | number[] | null;
             };
             /** Created At */
             created_at: string;
@@ -2978,6 +2978,22 @@ export interface components {
             until: string;
             /** Seconds Left */
             seconds_left: number;
+        };
+        /**
+         * NetworkInForce
+         * @description What its program reaches from a sandbox in one project, unless its Coordinator's file says less, and the setting
+         *     that says so.
+         */
+        NetworkInForce: {
+            /** Project Id */
+            project_id: string;
+            /**
+             * Network
+             * @enum {string}
+             */
+            network: "off" | "model" | "allowlist" | "open";
+            /** Setting */
+            setting: string;
         };
         CommandCheck: {
             /** @description Runs there; must exit with 0. */
@@ -7023,6 +7039,8 @@ export interface operations {
                         changes?: string[];
                         /** Projects */
                         projects: string[];
+                        /** Networks */
+                        networks: components["schemas"]["NetworkInForce"][];
                         /** Cooldowns */
                         cooldowns: components["schemas"]["Cooldown"][];
                     };

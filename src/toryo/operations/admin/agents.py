@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo import clearable_fields, provider_options, secret_patterns
 from toryo.domain import agents as people
@@ -32,7 +33,8 @@ from toryo.operations.directory.memberships import AgentsResult, join
 from toryo.operations.launches import agent_dismissal, cooldowns
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credential_revocation
-from toryo.provider_options import Wrong
+from toryo.provider_options import SANDBOX_NETWORK, Wrong
+from toryo.sandbox_network import Asked, in_force
 from toryo.workflow.snapshot import Cooldown
 
 
@@ -185,8 +187,18 @@ class OneAgent(Parameters):
     agent_id: Id = Field(description="The agent.")
 
 
+class NetworkInForce(TypedDict):
+    """What its program reaches from a sandbox in one project, unless its Coordinator's file says less, and the setting
+    that says so."""
+
+    project_id: str
+    network: schemas.NetworkName
+    setting: str
+
+
 class OneAgentResult(AgentResult):
     projects: list[str]
+    networks: list[NetworkInForce]
     cooldowns: list[schemas.Cooldown]
 
 
@@ -201,11 +213,22 @@ class OneAgentResult(AgentResult):
 def show_agent(call: Call, wanted: OneAgent) -> OneAgentResult:
     """One agent, and the projects it belongs to."""
     agent = call.known_agent(wanted.agent_id)
+    projects = [project for project in call.tx.agents.projects_of(agent.id) if visibility.sees(call, project)]
     return {
         **_agent(call, agent),
-        "projects": [project for project in call.tx.agents.projects_of(agent.id) if visibility.sees(call, project)],
+        "projects": projects,
+        "networks": _networks(call, agent, projects) if agent.managed else [],
         "cooldowns": _cooldowns(call, agent),
     }
+
+
+def _networks(call: Call, agent: Agent, project_ids: list[str]) -> list[NetworkInForce]:
+    given: list[NetworkInForce] = []
+    for project in filter(None, map(call.tx.projects.find, project_ids)):
+        asked = Asked.read(rendering.asked_network(project))
+        found = in_force(asked, agent.provider_options.get(SANDBOX_NETWORK.name))
+        given.append({"project_id": project.id, "network": found.network.value, "setting": found.setting.value})
+    return given
 
 
 def _cooldowns(call: Call, agent: Agent) -> list[schemas.Cooldown]:

@@ -152,6 +152,17 @@ def agent(each: Agent) -> schemas.Agent:
     }
 
 
+def asked_network(each: Project) -> schemas.AskedNetwork:
+    """What a project lets programs reach, as its Coordinators are told (`sandbox_network.Asked`)."""
+    settings = each.settings
+    return {
+        "network": settings.network.value,
+        "hosts": list(settings.network_hosts),
+        "setup_hosts": list(settings.setup_network),
+        "ports": list(settings.ports),
+    }
+
+
 def project(each: Project) -> schemas.Project:
     return {
         "project_id": each.id,

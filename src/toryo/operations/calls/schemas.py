@@ -19,6 +19,7 @@ RoleName = Literal["owner", "manager", "worker"]
 KindName = Literal["ai", "human"]
 AgentStatus = Literal["active", "inactive"]
 PurposeName = Literal["task", "chat"]
+NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
 WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "pull_request"]
@@ -371,6 +372,16 @@ class Agent(TypedDict):
     version: int
 
 
+class AskedNetwork(TypedDict):
+    """What a project lets programs reach from their sandbox: `hosts` besides those of models, `setup_hosts` for the
+    commands that set a worktree up, `ports` that are reachable from outside."""
+
+    network: NetworkName
+    hosts: list[str]
+    setup_hosts: list[str]
+    ports: list[int]
+
+
 class Project(TypedDict):
     project_id: str
     id: str
@@ -378,7 +389,7 @@ class Project(TypedDict):
     description: str
     status: Literal["active", "paused", "archived"]
     working_directory: str
-    settings: dict[str, str | float | bool | list[AcceptanceCheck] | list[str] | None]
+    settings: dict[str, str | float | bool | list[AcceptanceCheck] | list[str] | list[int] | None]
     created_at: str
     updated_at: str
     paused_at: str | None

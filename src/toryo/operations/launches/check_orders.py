@@ -10,7 +10,7 @@ from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
 from toryo.domain.times import SECOND, Millis
-from toryo.operations.calls import schemas
+from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
@@ -37,6 +37,7 @@ class CheckOrder(TypedDict):
     worktree_path: str | None
     ai_type: str | None
     provider_options: JsonObject
+    network: schemas.AskedNetwork
     setup: dict[str, list[str]] | None
     checks: list[schemas.AcceptanceCheck]
 
@@ -99,6 +100,7 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
         "worktree_path": worktree.path if worktree is not None else None,
         "ai_type": launch.provider,
         "provider_options": agent.started_with(launch.provider),
+        "network": rendering.asked_network(project),
         "setup": project.settings.tree_setup if worktree is not None else None,
         "checks": [{**each} for each in due_checks.run_by_program(call, call.tree_state(task), task)],
     }

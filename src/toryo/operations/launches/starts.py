@@ -12,7 +12,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
 from toryo.domain.projects import Isolation, Project
 from toryo.domain.times import iso
-from toryo.operations.calls import schemas
+from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.credential_verification import LAUNCH, digest
 from toryo.operations.calls.results import JsonObject
@@ -126,6 +126,7 @@ class Start(TypedDict):
     takes_slot: bool
     provider_options: JsonObject
     defaults: list[str]
+    network: schemas.AskedNetwork
     language: schemas.LanguageName
     program_session: JsonObject | None
 
@@ -166,6 +167,7 @@ def shown(call: Call, launch: Launch, credential: str) -> Start:
         "takes_slot": launch.takes_slot,
         "provider_options": options,
         "defaults": sorted(options.keys() - agent.options_for(launch.provider).keys()),
+        "network": rendering.asked_network(project),
         "language": project.settings.language.value,
         "program_session": call.tx.launches.session_left_behind(launch),
     }

@@ -23,6 +23,7 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import Worded, constant, say
 from toryo.domain.worktrees import Kind, Review, State, Worktree, WorktreeJob
+from toryo.operations.calls import rendering
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes
 from toryo.operations.worktrees import changes_tasks, merge_queue_texts, reviews, worktree_locks, worktree_requests
@@ -361,6 +362,7 @@ def _send(call: Call, project: Project, batch: list[Entry]) -> None:
             "order": order,
             "checks": review_checks.run_by_program(project.settings.required_checks),
             "setup": project.settings.tree_setup,
+            "network": rendering.asked_network(project),
             "authors": _authors(call, tasks.values()),
         },
         created_at=call.now,

@@ -11,6 +11,7 @@ export const CHOICES = {
   language: ["en", "ja"],
   decomposition: ["required", "optional", "never"],
   isolation: ["none", "worktree"],
+  network: ["off", "model", "allowlist", "open"],
   commands_from: ["people", "managers"],
   approvals: ["requests", "all"],
   merge_queue: ["off", "manual", "automatic"],
@@ -20,6 +21,7 @@ export const CHOICES = {
 export const RULES = [
   "decomposition",
   "isolation",
+  "network",
   "commands_from",
   "approvals",
   "merge_queue",
@@ -42,8 +44,23 @@ export const LIMITS = [
   "open_delegations",
   "delegations_ever",
 ] as const;
+type Rule = (typeof RULES)[number];
+type Network = (typeof CHOICES.network)[number];
+type Choice = (typeof CHOICES)[Exclude<Rule, "network">][number];
+
+/** The key of the words for a choice: `off` and `open` of the network mean something of their own. */
+export const choiceKey = (name: Rule, value: Choice | Network) =>
+  name === "network" ? (`network.${value as Network}` as const) : (`choice.${value as Choice}` as const);
+
 /** Each of these is a list, with a line for each. */
-export const LINES = ["required_checks", "worktree_setup", "worktree_copy"] as const;
+export const LINES = [
+  "required_checks",
+  "worktree_setup",
+  "worktree_copy",
+  "network_hosts",
+  "setup_network",
+  "ports",
+] as const;
 const OWN = ["name", "description", "working_directory"] as const;
 
 export function fieldsOf(project: Project): Seen {
@@ -58,8 +75,8 @@ function written(value: Project["settings"][string]): string {
   return value.map(line).join("\n");
 }
 
-const line = (each: object | string) =>
-  typeof each === "string" ? each : isPlain(each) ? each.command : JSON.stringify(each);
+const line = (each: object | string | number) =>
+  typeof each !== "object" ? String(each) : isPlain(each) ? each.command : JSON.stringify(each);
 
 function isPlain(check: object): check is { command: string } {
   const command: unknown = "command" in check ? check.command : null;

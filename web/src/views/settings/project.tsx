@@ -12,7 +12,7 @@ import { useWidening } from "@/app/widening";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Checkbox, Confirm, ReadOnly, SelectField, TextArea, TextField, useToast } from "@/ui";
 import { Outcome, SaveRow } from "@/views/settings/parts";
-import { CHOICES, LIMITS, LINES, RULES, fieldsOf, lookAt, store } from "@/views/settings/project-fields";
+import { CHOICES, LIMITS, LINES, RULES, choiceKey, fieldsOf, lookAt, store } from "@/views/settings/project-fields";
 import { useEditing, type Editing } from "@/views/settings/use-editing";
 
 export function ProjectForm({ project }: { project: Project }) {
@@ -75,7 +75,7 @@ function Rules({ editing: { draft, set } }: { editing: Editing }) {
             help={t(`settingHelp.${name}`)}
             value={draft[name] ?? ""}
             onChange={set(name)}
-            choices={CHOICES[name].map((value) => ({ value, label: t(`choice.${value}`) }))}
+            choices={CHOICES[name].map((value) => ({ value, label: t(choiceKey(name, value)) }))}
           />
         ))}
         {LINES.map((name) => (

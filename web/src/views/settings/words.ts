@@ -197,6 +197,10 @@ export const en = {
     required_checks: "Required checks",
     worktree_setup: "Set-up of worktrees",
     worktree_copy: "Files copied into worktrees",
+    network: "Network of the sandbox",
+    network_hosts: "Allowed hosts",
+    setup_network: "Hosts for the set-up of worktrees",
+    ports: "Ports of agents' programs",
     merge_queue: "Merge queue",
     pull_requests: "Pull requests",
     conflict_policy: "Tasks that may conflict",
@@ -226,6 +230,11 @@ export const en = {
       "Commands that install what code needs: in a new worktree, and where checks run. One per line: npm ci.",
     worktree_copy:
       "Ignored files of the project's directory that are copied there first. One pattern per line: .env.test.",
+    network: "What agents' programs reach beside Toryo. Without a sandbox (bubblewrap, Linux) it has no effect.",
+    network_hosts:
+      "With the model's service and allowed hosts. One per line: example.org, *.example.org, 10.0.0.5:5432.",
+    setup_network: "What the set-up commands reach, and nothing else. One per line. Empty: as the agent.",
+    ports: "What an agent serves there, you reach at 127.0.0.1 of the Coordinator's machine. One per line: 3000.",
     conflict_policy: "With worktrees: what happens before a task starts that would change the same files as another.",
     pull_requests:
       "open: approved work is pushed, and a pull request is opened with gh or glab instead of a local merge.",
@@ -261,6 +270,12 @@ export const en = {
     manual: "People add work",
     automatic: "Completed work is added automatically",
     open: "Opened for approved work",
+  },
+  network: {
+    off: "Toryo only",
+    model: "The model's service",
+    allowlist: "The model's service and allowed hosts",
+    open: "Everything",
   },
   agent: {
     new: "New agent",
@@ -693,6 +708,10 @@ export const ja: typeof en = {
     required_checks: "必須の受け入れ確認",
     worktree_setup: "ワークツリーの準備",
     worktree_copy: "ワークツリーにコピーするファイル",
+    network: "サンドボックスのネットワーク",
+    network_hosts: "許可するホスト",
+    setup_network: "ワークツリーの準備で使えるホスト",
+    ports: "エージェントのプログラムのポート",
     merge_queue: "マージキュー",
     pull_requests: "プルリクエスト",
     conflict_policy: "競合の可能性があるタスク",
@@ -722,6 +741,13 @@ export const ja: typeof en = {
       "コードに必要なものをインストールするコマンドです。新しいワークツリーと確認の実行場所で実行されます。1 行に 1 つ書きます（例：npm ci）。",
     worktree_copy:
       "その前にコピーする、プロジェクトのディレクトリの無視されるファイルです。1 行に 1 パターン書きます（例：.env.test）。",
+    network:
+      "エージェントのプログラムが Toryo のほかに接続できる範囲です。サンドボックス（bubblewrap、Linux）がなければ効果はありません。",
+    network_hosts:
+      "「モデルのサービスと許可したホスト」で使います。1 行に 1 つ書きます（例：example.org、*.example.org、10.0.0.5:5432）。",
+    setup_network: "準備のコマンドが接続できるのはこれだけです。1 行に 1 つ書きます。空ならエージェントと同じです。",
+    ports:
+      "エージェントがここで提供するものには、コーディネーターのマシンの 127.0.0.1 から接続できます。1 行に 1 つ書きます（例：3000）。",
     conflict_policy: "ワークツリーを使うとき、ほかと同じファイルを変更する見込みのタスクをどう扱うか。",
     pull_requests:
       "open にすると、承認した成果をローカルでマージする代わりにプッシュし、gh または glab でプルリクエストを作成します。",
@@ -757,6 +783,12 @@ export const ja: typeof en = {
     manual: "ユーザーが成果を追加",
     automatic: "完了した成果を自動的に追加",
     open: "承認した成果について作成",
+  },
+  network: {
+    off: "Toryo のみ",
+    model: "モデルのサービス",
+    allowlist: "モデルのサービスと許可したホスト",
+    open: "すべて",
   },
   agent: {
     new: "新しいエージェント",

@@ -1,0 +1,215 @@
+"""What one program reaches from its sandbox: the decision (`toryo.sandbox_network`) as the proxy and the entry need it.
+
+Base URLs of a model are looked for in the program's environment, in the words with which it is started, and in the
+settings of its own directory, which people write. Never in the project, where agents write.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from toryo import untrusted_files
+from toryo.client import server_address
+from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.provider import Needs
+from toryo.sandbox_network import (
+    Asked,
+    InForce,
+    Network,
+    Rule,
+    Setting,
+    base_hosts,
+    exactly,
+    model_hosts,
+    plain_host,
+    rule,
+)
+
+PROXY_PORT = 47113
+"""In the sandbox, whose network has nothing else."""
+FIRST_PORT = 1024
+"""Below it only root listens."""
+_LOOPBACK = ("127.0.0.1", "::1")
+_SETTINGS = ("config.toml", "settings.json", "opencode.json", "opencode.jsonc", "config.json", ".env")
+_LARGEST = 256 * 1024
+_URL = re.compile(r"""(?:base_?url|api_?base|endpoint)["']?\s*[:=]\s*["']?(https?://[^\s"',}]+)""", re.IGNORECASE)
+_IN_WORD = re.compile(r"""https?://[^\s"',}]+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one launch, or of one command. `listen`: the sockets that are made in the sandbox; none: it has no network at
+    all. `spec`: what its proxy is told."""
+
+    listen: tuple[tuple[str, int], ...] = ()
+    ports: tuple[int, ...] = ()
+    spec: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    why: str = ""
+
+    @property
+    def entry(self) -> str:
+        return json.dumps({"listen": self.listen, "ports": self.ports})
+
+    def around(self, env: Mapping[str, str]) -> dict[str, str]:
+        """The environment of the program: it finds the proxy, and what is in its own network without it."""
+        if not self.listen:
+            return dict(env)
+        own = {name: value for name, value in env.items() if name not in PROXIES and name.upper() != "ALL_PROXY"}
+        proxy, near = f"http://127.0.0.1:{self.listen[0][1]}", "localhost,127.0.0.1,::1"
+        names = {name: near if name.upper() == "NO_PROXY" else proxy for name in PROXIES}
+        return {**own, **names, "NODE_USE_ENV_PROXY": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Whose network it is. `urls`: base URLs of its own settings. `logins`: the services that it has a login for."""
+
+    name: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict, hash=False)
+    urls: tuple[str, ...] = ()
+    logins: tuple[str, ...] = ()
+    server_url: str = ""
+    project_id: str = ""
+    agent_id: str = ""
+
+
+def limits(found: InForce, asked: Asked, program: Program) -> Limits | None:
+    """None where everything is open."""
+    if not found.limited:
+        return None
+    hosts, bases = list(found.hosts), list(_server(program.server_url))
+    if found.models:
+        hosts += model_hosts(program.name, program.environ, program.logins)
+        bases += base_hosts(program.environ, program.urls)
+    near = [each for each in map(rule, (*bases, *found.hosts)) if each is not None and _near(each)]
+    leads = {each.ports[0]: each.host for each in near if each.ports[0] >= FIRST_PORT}
+    ports = tuple(port for port in asked.ports if port not in leads and program.server_url)
+    if found.network is Network.OFF and not bases and not ports:
+        return Limits(why=why(found, asked, program))
+    proxy = next(port for port in range(PROXY_PORT, 65536) if port not in leads)
+    listen = (("127.0.0.1", proxy), *((host, port) for port in leads for host in _LOOPBACK))
+    spec = {
+        "hosts": hosts,
+        "trusted": [[each.host, each.ports[0]] for text in bases if (each := rule(text)) is not None],
+        "leads": [[host, port, leads[port], port] for host, port in listen[1:]],
+        "ports": ports,
+        "why": why(found, asked, program),
+        **_upstream(program.environ),
+    }
+    return Limits(listen, ports, spec, spec["why"])
+
+
+def why(found: InForce, asked: Asked, program: Program) -> str:
+    """What is in force, and how a person allows `{host}`."""
+    said = f"Its network is {found.network} ({found.setting})."
+    if found.setting is Setting.SETUP:
+        return f"{said} A person can allow it: {_edit(program, 'setup_network', asked.setup_hosts)}"
+    if found.setting is Setting.PROJECT:
+        network = "" if found.network is Network.ALLOWLIST else "--set network=allowlist "
+        return f"{said} A person can allow it: {_edit(program, 'network_hosts', asked.hosts, network)}"
+    if found.setting is Setting.AGENT:
+        edit = f"toryo agent edit {program.agent_id or 'AGENT'} --option sandbox_network=allowlist"
+        return f"{said} A person can change that: {edit}, and network and network_hosts of the project."
+    return f"{said} Who runs the Coordinator can change that."
+
+
+def _edit(program: Program, setting: str, hosts: Iterable[str], more: str = "") -> str:
+    listed = json.dumps([*hosts, "{host}"])
+    return f"toryo project edit {program.project_id or 'PROJECT'} {more}--set {setting}='{listed}'"
+
+
+def _server(url: str) -> Iterator[str]:
+    """Toryo's own server, unless it is reached by its socket, which is in the sandbox."""
+    with contextlib.suppress(ValueError):
+        found = server_address.parse(url) if url else None
+        if found is not None and found.socket is None:
+            yield exactly(found.host, found.port)
+
+
+def _near(host: Rule) -> bool:
+    """Whether it is one port of this machine's loopback."""
+    local = host.host == "localhost" or host.host.strip("[]") in _LOOPBACK or host.host.startswith("127.")
+    return local and len(host.ports) == 1
+
+
+def _upstream(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The proxy that this machine needs itself."""
+    names = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+    url = next((environ[name] for name in names if environ.get(name)), "")
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(url if "//" in url else f"http://{url}")
+        if url and parts.scheme == "http" and parts.hostname:
+            without = (environ.get("NO_PROXY") or environ.get("no_proxy") or "").replace(" ", ",").split(",")
+            name = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+            signs = f"Basic {base64.b64encode(name.encode()).decode()}" if parts.username else ""
+            direct = [each.strip().lower() for each in without if each.strip()]
+            return {"upstream": [parts.hostname, parts.port or 80], "authorization": signs, "direct": direct}
+    return {}
+
+
+def urls_of(needs: Needs, words: Sequence[str]) -> tuple[str, ...]:
+    """The base URLs in the settings that people have written for a program, and in the words it is started with."""
+    folders = [*(own.place for own in needs.own), *needs.reads]
+    files = [*(folder / name for folder in folders for name in _SETTINGS), *needs.reads]
+    found = [url for word in words for url in _IN_WORD.findall(word)]
+    for path in files:
+        found += _URL.findall(_text(path))
+    return tuple(dict.fromkeys(found))
+
+
+def logins_of(needs: Needs) -> tuple[str, ...]:
+    """The names in the logins of a program that asks many services."""
+    found: list[str] = []
+    for own in needs.own:
+        with contextlib.suppress(ValueError, RecursionError):
+            logins = json.loads(_text(own.place / "auth.json") or "{}")
+            found += logins if isinstance(logins, dict) else ()
+    return tuple(found)
+
+
+def _text(path: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        if path.is_file():
+            return untrusted_files.text(path, largest=_LARGEST, errors="replace")
+    return ""
+
+
+# --- what was refused -------------------------------------------------------------------------------------------------
+
+
+def refusals_of(logs: Path, launch_id: str) -> Path:
+    """The file in which a launch's proxy notes what it has refused: first why, then a host in each line."""
+    return logs / f"{launch_id}.log.refused"
+
+
+MOST_NAMED = 20
+
+
+def refused(path: Path) -> list[str]:
+    """What the log of a launch says of that at its end; nothing if nothing was refused. Removes the file."""
+    try:
+        reason, *hosts = untrusted_files.text(path, largest=_LARGEST, errors="replace").splitlines()
+    except (OSError, ValueError):
+        return []
+    with contextlib.suppress(OSError):
+        path.unlink()
+    if not hosts:
+        return []
+    first = next((each for each in hosts if _host_in(each)), "HOST")
+    more = [f"· … and {len(hosts) - MOST_NAMED} more"] if len(hosts) > MOST_NAMED else []
+    named = [f"·   {each}" for each in hosts[:MOST_NAMED]]
+    host, _, port = first.rpartition(":")
+    entry = host if port in ("80", "443") else first
+    return ["· The sandbox refused these hosts:", *named, *more, f"· {reason.replace('{host}', entry)}"]
+
+
+def _host_in(line: str) -> bool:
+    return plain_host(line.rpartition(":")[0]) is not None

@@ -1,0 +1,215 @@
+"""The network of a real sandbox: a program reaches the service of its model and the server, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import os
+import socket
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.coordinator.test_sandbox import Yard, _executed, _until_ended
+from tests.sandboxes import sandboxed
+from tests.scenarios.programs import gone
+from toryo.coordinator import logs, network_limits
+from toryo.coordinator.config import Config
+from toryo.coordinator.launch_state import Stage
+from toryo.coordinator.network_limits import Limits, Program
+from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.process_start import Starter
+from toryo.coordinator.provider import Command
+from toryo.coordinator.providers import BUILT_IN
+from toryo.coordinator.sandbox import Mode, Sandbox
+from toryo.coordinator.workspaces import Workspaces
+from toryo.sandbox_network import Asked, Network, in_force
+
+__all__ = ["sandboxed"]
+
+pytestmark = pytest.mark.deep
+
+_GET = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=9).read().decode())"
+GET = f"'{sys.executable}' -I -c '{_GET}'"
+"""A program that goes by the proxy of its environment, and prints what it gets."""
+RAW = (
+    f"'{sys.executable}' -I -c 'import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 5); "
+    'print("reached", s.recv(9))\''
+)
+
+
+class _Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        text = f"{self.server.name} {self.path}".encode()  # type: ignore[attr-defined]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def served(name: str) -> Iterator[int]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as made:
+        made.name = name  # type: ignore[attr-defined]
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield made.server_address[1]
+        made.shutdown()
+
+
+@pytest.fixture
+def yard(tmp_path: Path, sandboxed: None) -> Yard:
+    return Yard(tmp_path)
+
+
+def limits(asked: Asked, server: int | None = None, **environ: str) -> Limits:
+    url = f"http://127.0.0.1:{server}" if server is not None else ""
+    found = network_limits.limits(
+        in_force(asked), asked, Program("claude", environ, server_url=url, project_id="prj_1", agent_id="ann")
+    )
+    assert found is not None
+    return found
+
+
+def test_a_program_reaches_the_server_and_its_model_and_nothing_else_on_this_machine(yard: Yard) -> None:
+    name = f"toryo-test-{os.getpid()}"
+    abstract = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    abstract.bind(f"\0{name}")
+    abstract.listen()
+    knock = f'import socket; socket.socket(socket.AF_UNIX).connect(chr(0) + "{name}"); print("reached")'
+    with served("toryo") as server, served("model") as model, served("other") as other, abstract:
+        words = [
+            f"{GET} http://127.0.0.1:{server}/a",
+            f"{GET} http://localhost:{model}/b",
+            f"{RAW} 127.0.0.1 {other} || echo no-1",
+            f"no_proxy= {GET} http://127.0.0.1:{other}/c || echo no-2",
+            f"{GET} http://localtest.example:{other}/ || echo no-3",
+            f"{GET} https://example.org/ || echo no-4",
+            f"{RAW} 93.184.216.34 80 || echo no-5",
+            f"'{sys.executable}' -I -c '{knock}' || echo no-6",
+            "echo lo=$(grep -c : /proc/net/dev)",
+        ]
+        found = limits(Asked(Network.MODEL), server, ANTHROPIC_BASE_URL=f"http://127.0.0.1:{model}/v1")
+        said = yard.run("; ".join(f"{{ {each}; }}" for each in words), limits=found)
+    assert "toryo /a" in said, said
+    assert "model /b" in said
+    assert [f"no-{number}" for number in range(1, 7) if f"no-{number}" not in said] == []
+    assert "reached" not in said
+    assert f"· The sandbox refused: 127.0.0.1:{other}\n" in said
+    assert "· The sandbox refused: example.org:443\n" in said
+    assert "lo=1" in said, "its network has the loopback alone"
+
+
+def test_a_name_that_leads_to_this_machine_is_refused_although_the_project_lists_it(yard: Yard) -> None:
+    with served("other") as other:
+        found = limits(Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), 1)
+        script = f"no_proxy= {GET} http://{socket.gethostname().lower()}:{other}/ || echo no"
+        said = yard.run(script, limits=found)
+    assert "other /" not in said
+    assert "no\n" in said
+
+
+def test_an_address_that_the_project_lists_is_reached_at_its_port(yard: Yard) -> None:
+    with served("database") as listed, served("other") as other:
+        found = limits(Asked(Network.ALLOWLIST, (f"127.0.0.1:{listed}",)))
+        said = yard.run(f"{GET} http://127.0.0.1:{listed}/; {GET} http://127.0.0.1:{other}/ || echo no", limits=found)
+    assert "database /" in said
+    assert "no\n" in said
+
+
+SERVES = (
+    f"'{sys.executable}' -I -c 'import http.server, sys; "
+    's = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler); '
+    'open(sys.argv[2], "w").close(); s.serve_forever()\' {port} {ready}'
+)
+
+
+def test_a_port_of_the_program_is_reachable_while_it_runs_and_on_another_port_if_it_is_taken(yard: Yard) -> None:
+    (yard.project / "index.html").write_text("for a person")
+    os.mkfifo(yard.project / "ready")
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as free:
+        ports = tuple(each.getsockname()[1] for each in (taken, free))
+        free.close()
+        process = _launched(yard, Asked(Network.MODEL, ports=ports), SERVES.format(port=ports[0], ready="ready"))
+        (yard.project / "ready").read_text()
+        told = _told(yard)
+        shown = {int(line.split()[2]): line.split()[-1] for line in told.splitlines() if line.startswith("· Port")}
+        assert shown[ports[1]] == f"http://127.0.0.1:{ports[1]}"
+        assert shown[ports[0]] != f"http://127.0.0.1:{ports[0]}"
+        with urllib.request.urlopen(shown[ports[0]], timeout=20) as answer:
+            assert answer.read() == b"for a person"
+        with pytest.raises(OSError, match=r"reset|closed|aborted|refused"):
+            urllib.request.urlopen(shown[ports[1]], timeout=20)
+        _until_ended(process, lambda: process.signal_group(Stage.KILL))
+        with pytest.raises(OSError, match="refused"):
+            urllib.request.urlopen(shown[ports[0]], timeout=20)
+
+
+def test_the_proxy_ends_with_its_launch_and_the_end_names_what_was_refused(yard: Yard) -> None:
+    process = _launched(yard, Asked(Network.MODEL), f"{GET} https://evil.example/ 2>&1 | tail -1; cat")
+    group = process.pid
+    _until_ended(process, lambda: None)
+    assert "· The sandbox refused: evil.example:443\n" in _told(yard)
+    lines = network_limits.refused(network_limits.refusals_of(yard.data, "lau_1"))
+    assert lines[:2] == ["· The sandbox refused these hosts:", "·   evil.example:443"]
+    assert "toryo project edit prj_1 --set network=allowlist --set network_hosts='[\"evil.example\"]'" in lines[-1]
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            assert int(fields[2]) != group or gone(int(path.parent.name), 20)
+
+
+def test_set_up_commands_reach_their_own_list_and_the_checks_what_the_project_lists(yard: Yard) -> None:
+    with served("registry") as registry, served("listed") as listed:
+        network = {"network": "allowlist", "hosts": [f"127.0.0.1:{listed}"], "setup_hosts": [f"127.0.0.1:{registry}"]}
+        order = CheckOrder("chk_1", str(yard.project), (), "ann", "prj_1", ai_type="claude", network=network)
+        script = f"{GET} http://127.0.0.1:{registry}/; {GET} http://127.0.0.1:{listed}/; true"
+        said = {}
+        for setup in (True, False):
+            wall = _starter(yard).check_walled(order, yard.project, setup=setup)
+            said[setup] = _executed(wall(("/bin/sh", "-c", script))).stdout
+    assert "registry /" in said[True]
+    assert "listed /" not in said[True]
+    assert "registry /" not in said[False]
+    assert "listed /" in said[False]
+
+
+def test_a_program_that_is_asked_to_leave_still_has_its_proxy_until_it_has_left(yard: Yard) -> None:
+    os.mkfifo(yard.project / "ready")
+    with served("toryo") as server:
+        script = (
+            f"bye() {{ {GET} http://127.0.0.1:{server}/bye; exit 0; }}; trap bye TERM; echo > ready; sleep 60 & wait"
+        )
+        process = _launched(yard, Asked(Network.MODEL), script, server)
+        (yard.project / "ready").read_text()
+        _until_ended(process, lambda: process.signal_group(Stage.TERMINATE))
+    assert "toryo /bye" in _told(yard)
+    assert process.exit_code == 0
+
+
+def _starter(yard: Yard, server: int = 1, script: str = "true") -> Starter:
+    providers = {
+        **BUILT_IN,
+        "claude": replace(BUILT_IN["claude"], prepare=lambda _: Command(("/bin/sh", "-c", script))),
+    }
+    folder, spaces = yard.data / "worktrees", Workspaces(yard.data)
+    url, asked = f"http://127.0.0.1:{server}", Sandbox(Mode.BWRAP, hidden=[yard.data], inherited=os.environ)
+    return Starter(Config(), providers, url, "m", yard.data, spaces, folder, yard.environ, sandbox=asked)
+
+
+def _launched(yard: Yard, asked: Asked, script: str, server: int = 1) -> Any:
+    network = {"network": asked.network.value, "hosts": list(asked.hosts), "ports": list(asked.ports)}
+    launch = Launch("lau_1", "ann", "prj_1", ai_type="claude", working_directory=str(yard.project), network=network)
+    return _starter(yard, server, script).start(launch).process
+
+
+def _told(yard: Yard) -> str:
+    return logs.path_of(yard.data, "lau_1").read_text()

@@ -1,0 +1,371 @@
+"""The proxy of a sandbox against hostile requests, in process: what it admits, and what it refuses without harm."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from toryo.coordinator import network_limits, network_proxy
+from toryo.coordinator.network_limits import Program
+from toryo.coordinator.network_proxy import Policy, Ports, Proxy
+from toryo.coordinator.provider import Needs, Own
+from toryo.sandbox_network import Asked, InForce, Network, Setting, in_force, rule
+
+BOUND = 10.0
+
+
+class Service:
+    """Listens on this machine's loopback. `heard`: what each connection has sent."""
+
+    def __init__(self, answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine") -> None:
+        self.heard: list[bytes] = []
+        self._answer = answer
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                threading.Thread(target=self._hear, args=(client,), daemon=True).start()
+
+    def _hear(self, client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            data = client.recv(65536)
+            self.heard.append(data)
+            client.sendall(self._answer)
+
+    def close(self) -> None:
+        self._listening.close()
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service()
+    yield made
+    made.close()
+
+
+class Way:
+    """A proxy that listens; `told` are the hosts that it has refused."""
+
+    def __init__(self, policy: Policy, resolve: Callable[[str, int], Sequence[str]] = network_proxy.resolved) -> None:
+        self.told: list[str] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.at = self._listening.getsockname()
+        self.proxy = Proxy(policy, self.told.append, resolve)
+        threading.Thread(target=self.proxy.serve, args=(self._listening,), daemon=True).start()
+
+    def ask(self, request: bytes, *, ends: bool = False) -> bytes:
+        """All that is answered until the connection ends."""
+        with socket.create_connection(self.at, timeout=BOUND) as client:
+            client.sendall(request)
+            if ends:
+                client.shutdown(socket.SHUT_WR)
+            answer = b""
+            with contextlib.suppress(ConnectionResetError):
+                while part := client.recv(65536):
+                    answer += part
+            return answer
+
+
+def way(*hosts: str, trusted: Sequence[tuple[str, int]] = (), leads: Sequence[str] = ("127.0.0.1",)) -> Way:
+    rules = tuple(each for text in hosts if (each := rule(text)) is not None)
+    return Way(Policy(rules, frozenset(trusted), "Say so: {host}"), lambda *_: leads)
+
+
+def test_a_plain_request_reaches_an_admitted_host_with_its_own_name_and_nothing_of_the_connection(
+    service: Service,
+) -> None:
+    way_ = way(trusted=[("model.example", service.port)])
+    head = f"GET http://Model.example:{service.port}/v1?x=1 HTTP/1.1\r\nHost: inner.example\r\nX-Key: k\r\n"
+    answer = way_.ask(f"{head}Proxy-Authorization: p\r\nConnection: keep-alive, X-Hop\r\nX-Hop: h\r\n\r\n".encode())
+    assert answer.endswith(b"fine")
+    (heard,) = service.heard
+    assert heard.splitlines() == [
+        b"GET /v1?x=1 HTTP/1.1",
+        b"x-key: k",
+        b"Connection: close",
+        f"Host: model.example:{service.port}".encode(),
+        b"",
+    ]
+    assert way_.told == []
+
+
+def test_a_tunnel_passes_bytes_in_both_directions(service: Service) -> None:
+    way_ = way(trusted=[("model.example", service.port)])
+    answer = way_.ask(f"CONNECT model.example:{service.port} HTTP/1.1\r\n\r\nhello".encode(), ends=True)
+    assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\n")
+    assert answer.endswith(b"fine")
+    assert service.heard == [b"hello"]
+
+
+def test_a_refusal_names_the_host_and_what_to_set_and_is_told_once() -> None:
+    way_ = way("other.example")
+    for _ in range(2):
+        answer = way_.ask(b"CONNECT Evil.example:443 HTTP/1.1\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 403 Forbidden\r\n")
+        assert answer.endswith(b"The sandbox refused: evil.example:443\nSay so: evil.example\n")
+    assert way_.told == ["evil.example:443"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("127.0.0.1:{port}", "localhost:{port}", "2130706433:{port}", "0x7f000001:{port}", "127.1:{port}", "0:{port}"),
+        *(
+            "[::1]:{port}",
+            "[::ffff:127.0.0.1]:{port}",
+            "0177.0.0.1:{port}",
+            "127.0.0.1.:{port}",
+            "model.example:{port}",
+        ),
+        *(
+            "/run/toryo.sock",
+            "unix:/run/toryo.sock",
+            "@toryo:1",
+            "a@model.example:443",
+            "model.example",
+            "model.example:",
+        ),
+        *("model.example:99999", "model.example:-1", "model.example:4 43", "model.example:४४३", ":443", "*:443"),
+    ],
+)
+def test_no_spelling_of_an_address_or_of_a_path_leads_to_this_machine(service: Service, target: str) -> None:
+    way_ = way("model.example", "*.example")
+    for line in (f"CONNECT {target}", f"GET http://{target}/"):
+        answer = way_.ask(f"{line} HTTP/1.1\r\n\r\n".replace("{port}", str(service.port)).encode())
+        assert answer.split(b"\r\n")[0] in (b"HTTP/1.1 403 Forbidden", b"HTTP/1.1 400 Bad Request"), line
+    assert service.heard == []
+
+
+@pytest.mark.parametrize("leads", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1"])
+def test_an_admitted_name_that_leads_to_this_machine_or_a_private_network_is_refused(leads: str) -> None:
+    way_ = way("model.example", leads=[leads])
+    answer = way_.ask(b"CONNECT model.example:443 HTTP/1.1\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b"private network" in answer
+    assert way_.told == ["model.example:443"]
+
+
+def test_an_address_that_a_person_entered_is_reached_at_its_port_alone(service: Service) -> None:
+    way_ = way(f"127.0.0.1:{service.port}")
+    assert way_.ask(f"GET http://127.0.0.1:{service.port}/ HTTP/1.1\r\n\r\n".encode()).endswith(b"fine")
+    assert way_.ask(f"GET http://127.0.0.1:{service.port + 1}/ HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 403")
+
+
+SMUGGLED = b"GET /inner HTTP/1.1\r\nHost: inner.example\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "body"),
+    [
+        (b"Content-Length: 2\r\n", b"ab"),
+        (b"", b""),
+        (b"Transfer-Encoding: chunked\r\n", b"2\r\nab\r\n0\r\n\r\n"),
+    ],
+)
+def test_a_second_request_on_a_plain_connection_is_not_passed_on(fields: bytes, body: bytes, service: Service) -> None:
+    way_ = way(trusted=[("model.example", service.port)])
+    head = f"POST http://model.example:{service.port}/ HTTP/1.1\r\n".encode()
+    assert way_.ask(head + fields + b"\r\n" + body + SMUGGLED).endswith(b"fine")
+    assert b"inner" not in b"".join(service.heard)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+        b"Content-Length: 2\r\nContent-Length: 3\r\n",
+        b"Content-Length: +2\r\n",
+        b"Content-Length: 0x2\r\n",
+        b"Transfer-Encoding: chunked, chunked\r\n",
+        b"Transfer-Encoding: xchunked\r\n",
+        b"Transfer-Encoding : chunked\r\n",
+        b"X: a\n\r\n",
+        b"X: a\r\n b\r\n",
+        b"X\r\n",
+        b"X: a\x00b\r\n",
+        b": a\r\n",
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_refused(fields: bytes, service: Service) -> None:
+    way_ = way(trusted=[("model.example", service.port)])
+    head = f"POST http://model.example:{service.port}/ HTTP/1.1\r\n".encode()
+    assert way_.ask(head + fields + b"\r\nab").startswith(b"HTTP/1.1 400")
+    assert service.heard == []
+
+
+@pytest.mark.parametrize(
+    "line", [b"GET / HTTP/1.1", b"GET  http://a/ HTTP/1.1", b"get http://a/ HTTP/1.1", b"\x16\x03\x01"]
+)
+def test_what_is_no_request_to_a_proxy_is_refused(line: bytes) -> None:
+    assert way("a.example").ask(line + b"\r\n\r\n").startswith(b"HTTP/1.1 400")
+
+
+def test_a_huge_header_a_silent_client_and_too_many_connections_hurt_nobody_else(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "HEADER_WITHIN", 0.2)
+    monkeypatch.setattr(network_proxy, "MOST_CONNECTIONS", 3)
+    way_ = way(trusted=[("model.example", service.port)])
+    assert way_.ask(b"GET http://a/ HTTP/1.1\r\nX: " + b"x" * network_proxy.LARGEST_HEADER).startswith(b"HTTP/1.1 431")
+    with contextlib.ExitStack() as silent:
+        held = [silent.enter_context(socket.create_connection(way_.at, timeout=BOUND)) for _ in range(3)]
+        assert way_.ask(b"") == b"", "beyond the limit a connection is closed at once"
+        assert [each.recv(65536)[:12] for each in held] == [b"HTTP/1.1 408"] * 3
+    request = f"GET http://model.example:{service.port}/ HTTP/1.1\r\n\r\n".encode()
+    while not (answer := way_.ask(request)):  # until the last of them has given its place back
+        pass
+    assert answer.endswith(b"fine")
+
+
+def test_only_so_many_different_hosts_are_noted() -> None:
+    way_ = way("a.example")
+    for number in range(network_proxy.MOST_TOLD + 5):
+        way_.proxy._tell(f"{number}.example:443")
+    assert len(way_.told) == network_proxy.MOST_TOLD
+
+
+def test_a_host_that_cannot_be_reached_is_told_apart_from_one_that_is_refused() -> None:
+    def resolve(*_: object) -> list[str]:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    way_ = Way(Policy((rule("gone.example"),)), resolve)  # type: ignore[arg-type]
+    answer = way_.ask(b"CONNECT gone.example:443 HTTP/1.1\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 502")
+    assert b"gone.example:443 cannot be reached: Name or service not known" in answer
+    assert way_.told == []
+
+
+def test_the_machines_own_proxy_is_asked_for_public_hosts_and_not_for_those_that_need_none(service: Service) -> None:
+    tunnel = Service(b"HTTP/1.1 200 OK\r\n\r\nfar")
+    policy = Policy(
+        (rule("far.example"), rule(f"near.example:{service.port}")),  # type: ignore[arg-type]
+        upstream=("127.0.0.1", tunnel.port),
+        direct=("near.example",),
+        authorization="Basic abc",
+    )
+    way_ = Way(policy, lambda *_: ["127.0.0.1"])
+    assert way_.ask(b"CONNECT far.example:443 HTTP/1.1\r\n\r\n", ends=True).endswith(b"far")
+    assert tunnel.heard[0].splitlines()[:3] == [
+        b"CONNECT far.example:443 HTTP/1.1",
+        b"Host: far.example:443",
+        b"Proxy-Authorization: Basic abc",
+    ]
+    assert way_.ask(f"CONNECT near.example:{service.port} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 403")
+    tunnel.close()
+
+
+@pytest.mark.parametrize("passed", [0, 1, 3])
+def test_a_hostile_process_in_the_sandbox_gives_nothing_but_one_socket_for_a_port(passed: int, tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, (tmp_path / "file").open("wb") as file:
+        socket.send_fds(theirs, [b"ok"], [file.fileno()] * passed)
+        with pytest.raises(OSError, match=r"listens|socket"):
+            Ports(ours)._connected(3000)
+
+
+# --- what one launch is told ------------------------------------------------------------------------------------------
+
+
+def _limits(asked: Asked, **more: object) -> network_limits.Limits | None:
+    program = Program(**{"name": "claude", "server_url": "http://127.0.0.1:8765", "project_id": "prj_1", **more})  # type: ignore[arg-type]
+    return network_limits.limits(in_force(asked), asked, program)
+
+
+def test_the_server_and_a_local_model_are_led_to_directly_and_hosts_by_the_proxy() -> None:
+    environ = {"ANTHROPIC_BASE_URL": "http://localhost:11434", "HTTPS_PROXY": "http://u:p@gate.example:3128", "A": "1"}
+    found = _limits(Asked(Network.ALLOWLIST, ("a.example",), ports=(3000, 8765)), environ=environ)
+    assert found is not None
+    assert found.listen[1:] == tuple((host, port) for port in (8765, 11434) for host in ("127.0.0.1", "::1"))
+    assert found.spec["leads"][2] == ["127.0.0.1", 11434, "localhost", 11434]
+    assert {"a.example", "api.anthropic.com"} <= set(found.spec["hosts"])
+    assert found.spec["upstream"] == ["gate.example", 3128]
+    assert found.ports == (3000,), "the server's own port is taken"
+    env = found.around({**environ, "ALL_PROXY": "socks5://x", "no_proxy": "z"})
+    assert env["https_proxy"] == env["HTTP_PROXY"] == f"http://127.0.0.1:{network_limits.PROXY_PORT}"
+    assert "ALL_PROXY" not in env
+    assert env["no_proxy"] == "localhost,127.0.0.1,::1"
+    assert env["A"] == "1"
+
+
+def test_nothing_is_limited_where_it_is_open_and_a_socket_is_the_only_way_where_it_is_off() -> None:
+    assert _limits(Asked()) is None
+    off = _limits(Asked(Network.OFF), server_url="unix:///run/toryo.sock")
+    assert off is not None
+    assert off.listen == ()
+    far = _limits(Asked(Network.OFF), server_url="https://toryo.example")
+    assert far is not None
+    assert far.spec["trusted"] == [["toryo.example", 443]]
+    assert far.spec["hosts"] == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (
+            InForce(Network.MODEL, Setting.PROJECT),
+            '--set network=allowlist --set network_hosts=\'["a.example", "{host}"]\'',
+        ),
+        (InForce(Network.ALLOWLIST, Setting.PROJECT), 'prj_1 --set network_hosts=\'["a.example", "{host}"]\''),
+        (InForce(Network.ALLOWLIST, Setting.SETUP), "prj_1 --set setup_network='[\"{host}\"]'"),
+        (InForce(Network.OFF, Setting.AGENT), "toryo agent edit ann --option sandbox_network=allowlist"),
+        (InForce(Network.MODEL, Setting.COORDINATOR), "model (sandbox_network of the Coordinator's file)"),
+    ],
+)
+def test_a_refusal_says_where_what_is_in_force_stands_and_how_to_change_it(found: InForce, words: str) -> None:
+    program = Program(project_id="prj_1", agent_id="ann")
+    assert words in network_limits.why(found, Asked(hosts=("a.example",)), program)
+
+
+def test_base_urls_are_found_in_what_people_have_written_for_the_program(tmp_path: Path) -> None:
+    own = tmp_path / ".codex"
+    own.mkdir()
+    (own / "config.toml").write_text(
+        '[model_providers.x]\nbase_url = "http://127.0.0.1:1234/v1"\nhome = "http://no.example"\n'
+    )
+    (own / "settings.json").write_text(json.dumps({"env": {"ANTHROPIC_BASE_URL": "https://gate.example"}}))
+    (own / ".env").write_text("OPENAI_BASE_URL=http://10.0.0.7:8000/v1\n")
+    (tmp_path / "opencode.json").write_text('{"options": {"baseURL": "http://localhost:11434/v1"}} // more')
+    found = network_limits.urls_of(
+        Needs((Own(own),), (tmp_path,)), ("-c", 'x.base_url="http://127.0.0.1:9"', "--model")
+    )
+    assert set(found) == {
+        *("http://127.0.0.1:1234/v1", "https://gate.example", "http://10.0.0.7:8000/v1", "http://localhost:11434/v1"),
+        "http://127.0.0.1:9",
+    }
+
+
+def test_opencode_reaches_the_services_that_it_has_a_login_for(tmp_path: Path) -> None:
+    (tmp_path / "auth.json").write_text('{"openrouter": {"type": "api", "key": "k"}, "unknown": {}}')
+    logins = network_limits.logins_of(Needs((Own(tmp_path),)))
+    found = _limits(Asked(Network.MODEL), name="opencode", logins=logins)
+    assert found is not None
+    assert "openrouter.ai" in found.spec["hosts"]
+    assert "api.anthropic.com" not in found.spec["hosts"]
+    (tmp_path / "auth.json").write_text("[" * 100_000)
+    assert network_limits.logins_of(Needs((Own(tmp_path),))) == ()
+
+
+def test_the_end_of_a_launch_names_the_hosts_that_were_refused_and_each_only_in_a_line_of_its_own(
+    tmp_path: Path,
+) -> None:
+    path = network_limits.refusals_of(tmp_path, "lau_1")
+    path.write_text(
+        "\n".join(["Allow it: {host}", network_proxy.NO_HOST, *(f"{n}.example:443" for n in range(30)), ""])
+    )
+    lines = network_limits.refused(path)
+    assert lines[0] == "· The sandbox refused these hosts:"
+    assert lines[1:3] == [f"·   {network_proxy.NO_HOST}", "·   0.example:443"]
+    assert lines[-2:] == ["· … and 11 more", "· Allow it: 0.example"]
+    assert len(lines) == network_limits.MOST_NAMED + 3
+    assert not path.exists()
+    assert network_limits.refused(path) == []
