@@ -80,7 +80,7 @@ def _has_nul(dumped: bytes) -> bool:
 def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
     """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
     errors = invalid.errors(include_url=False, include_input=False)
-    too_long = all(error["type"] in ("string_too_long", "too_long") for error in errors)
+    too_long = all(error["type"] in ("string_too_long", "too_long", "json_too_long") for error in errors)
     mistakes = [
         {"parameter": ".".join(_short(part) for part in error["loc"]), "problem": _problem(error)}
         for error in errors[:20]
