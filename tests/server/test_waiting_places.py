@@ -7,9 +7,10 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import call, served
 from tests.server.test_connection_limits import connected, request, rest_of, until
-from tests.server.test_long_polling import FakeDispatcher, ObservedBus, until_looked
+from tests.server.test_long_polling import until_looked
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Door
 from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, PREFIXES, QUEUE, SESSION
