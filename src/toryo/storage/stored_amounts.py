@@ -73,7 +73,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is to be measured: whose, and how much was counted before."""
+    """What must be measured: whose, and how much was counted before."""
 
     project_id: str
     holder: str

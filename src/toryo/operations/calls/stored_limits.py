@@ -36,7 +36,7 @@ OF_PROJECT = 4
 OF_SESSION = 32
 """A session may store this part of what a key may."""
 _COUNTED_PER_MILLISECOND = 100
-"""Open tasks: a limit that was reached is not looked at again before the time that reading so many takes."""
+"""Open tasks: a limit that was reached is not looked at again for as long as counting them takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from toryo import wrong_values
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
-from toryo.operations.calls import toolsets
+from toryo.operations.calls import fields, toolsets
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import (
     MOST_NAMES,
@@ -99,11 +99,13 @@ def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[
     )
     told = together(listed, "; ")
     instruction = together(hints) or constant("Fix these, then call it again.")
+    json_too_long = all(error["type"] == "json_too_long" for error in errors)
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
         say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
         errors=mistakes,
+        **({"limit": fields.LONGEST_JSON} if json_too_long else {}),
     )
 
 
