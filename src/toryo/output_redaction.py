@@ -1,6 +1,5 @@
-"""Masks secrets in output that is sent: known values, and whatever looks like one. Files on this machine are
-unchanged.
-"""
+"""Masks secrets in output: known values, and whatever looks like one. In what is sent they are replaced; in files on
+this machine they are covered, so that everything stays in its place."""
 
 from __future__ import annotations
 
@@ -11,13 +10,16 @@ from urllib.parse import unquote
 from toryo import secret_patterns
 
 MASK = "********"
+FILLER = "\x7f"
+"""Behind a MASK that covers a longer secret in a file; readers leave it out."""
 SHORTEST = 8
 """Shorter values are no secrets: masking them would eat words."""
 
 _BEGIN, _END = (rf"-----{each} [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----" for each in ("BEGIN", "END"))
 _BODY = r"(?:[A-Za-z0-9+/=\s:,.\\]|-(?!-)){0,20000}"
-_LOOKS_SECRET = re.compile(rf"{secret_patterns.LOOKS}|{_BEGIN}{_BODY}(?:{_END}|\Z)")
+_LOOKS = rf"{secret_patterns.LOOKS}|{_BEGIN}{_BODY}(?:{_END}|\Z)"
 """Tokens by their form, and keys of several lines."""
+_LOOKS_SECRET, _LOOKS_SECRET_IN_BYTES = re.compile(_LOOKS), re.compile(_LOOKS.encode())
 _BEGUN = re.compile(rf"(?:{_BEGIN}{_BODY}|-----BEGIN [A-Z0-9 ]{{0,60}})-{{0,5}}\Z")
 
 _NAMED_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|HEADER|AUTH(?!OR)|(?:^|_)PAT(?:_|$)", re.IGNORECASE)
@@ -69,3 +71,20 @@ class Mask:
         for each in self._known:
             text = text.replace(each, MASK)
         return _LOOKS_SECRET.sub(MASK, text)
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest known value."""
+        return max((len(each.encode()) for each in self._known), default=0)
+
+    def covered(self, data: bytes) -> bytes:
+        """The same with secrets covered: as long as before, and the same again if it is covered once more."""
+        for each in self._known:
+            secret = each.encode()
+            if secret in data:
+                data = data.replace(secret, _cover(len(secret)))
+        return _LOOKS_SECRET_IN_BYTES.sub(lambda found: _cover(len(found[0])), data)
+
+
+def _cover(length: int) -> bytes:
+    return (MASK + FILLER * (length - len(MASK))).encode()

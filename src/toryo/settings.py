@@ -503,6 +503,18 @@ class Settings(BaseSettings):
         description="How many TCP connections one address (an IPv6 /64) may have open. Does not apply to trusted "
         "proxies.",
     )
+    max_stored_bytes_per_key: int = Field(
+        2_147_483_648,
+        ge=0,
+        description="How many bytes one API key may have stored. All keys and agents of a project together may store "
+        "four times as much, a session of an agent one thirty-second. 0: no limit.",
+    )
+    max_open_tasks_per_key: int = Field(
+        200_000,
+        ge=0,
+        description="How many open tasks one API key may have created; keys create no more in a project that has four "
+        "times as many. 0: no limit.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info",
         description="Lowest level that is written to the log file. Warnings and errors always go to stderr as well.",

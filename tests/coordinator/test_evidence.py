@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +246,59 @@ def test_a_worktree_that_is_gone_does_not_pass(tmp_path: Path) -> None:
     worktrees.remove(made)
     with pytest.raises(Trouble, match="no longer on this machine"):
         limited(order(made, repository), tmp_path / "w")
+
+
+def made_with_history(tmp_path: Path) -> tuple[Repository, worktrees.Worktree]:
+    repository = Repository(tmp_path / "project")
+    repository.commit("first", a="one\n")
+    return repository, worktrees.make(repository.path, tmp_path / "w" / "prj", "t1", [])
+
+
+def test_a_secret_that_was_committed_and_removed_again_is_refused_and_the_commit_is_named(tmp_path: Path) -> None:
+    """A merge brings every commit, whatever their sum is."""
+    repository, made = made_with_history(tmp_path)
+    (made.path / "new").write_text(f"x\ntoken = {SECRET}\n")
+    worktrees.keep(made, "work", "w1")
+    leak = git_in(made.path, "rev-parse", "HEAD")
+    (made.path / "new").write_text("x\n")
+    worktrees.keep(made, "work", "w1")
+    told = broken({"forbid_secrets": True}, limited(order(made, repository), tmp_path / "w"))
+    assert f"new:2 in commit {leak[:10]}" in told
+    assert SECRET not in told
+    git_in(made.path, "reset", "--soft", made.base_commit)
+    git_in(made.path, "commit", "-m", "again")
+    assert broken({"forbid_secrets": True}, limited(order(made, repository), tmp_path / "w")) == ""
+
+
+@pytest.mark.parametrize("where", ["message", "merge"])
+def test_a_secret_in_a_message_or_in_a_merge_itself_is_found(tmp_path: Path, where: str) -> None:
+    repository, made = made_with_history(tmp_path)
+    (made.path / "a").write_text("two\n")
+    git_in(made.path, "commit", "-am", f"two\n\n{SECRET}" if where == "message" else "two")
+    if where == "merge":
+        repository.commit("theirs", b="theirs\n")
+        git_in(made.path, "fetch", "-q", str(repository.path), "main")
+        git_in(made.path, "merge", "-q", "--no-commit", "FETCH_HEAD")
+        (made.path / "a").write_text(f"{SECRET}\n")
+        git_in(made.path, "add", "-A")
+        git_in(made.path, "commit", "-m", "merged")
+        (made.path / "a").write_text("two\n")
+        git_in(made.path, "commit", "-am", "removed")
+    told = broken({"forbid_secrets": True}, limited(order(made, repository), tmp_path / "w"))
+    assert f"{'the message of commit' if where == 'message' else 'a:1 in commit'} " in told
+
+
+def test_commits_too_large_to_search_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository, made = made_with_history(tmp_path)
+    (made.path / "a").write_text("x\n" * 1_000)
+    worktrees.keep(made, "work", "w1")
+    (made.path / "a").write_text("one\n")
+    worktrees.keep(made, "work", "w1")
+    monkeypatch.setattr(task_worktrees, "LARGEST_SEARCHED", 500)
+    told = broken({"forbid_secrets": True}, limited(order(made, repository), tmp_path / "w"))
+    assert "too large" in told
+
+
+def git_in(place: Path, *arguments: str) -> str:
+    given = ["git", "-c", "user.name=w1", "-c", "user.email=w1@example.org", *arguments]
+    return subprocess.run(given, cwd=place, check=True, capture_output=True, text=True).stdout.strip()

@@ -423,3 +423,79 @@ def test_outputs_that_are_added_while_others_are_there_are_looked_at_with_them(t
 
     asyncio.run(go())
     assert len(looks) <= 2, "when it begins, and when the first has come"
+
+
+# --- the file itself -------------------------------------------------------------------------------------------------
+
+LAUNCH = secret_patterns.LAUNCH + "0123456789abcdef" * 3
+KNOWN = "correct horse battery staple"
+
+
+@pytest.mark.parametrize("secret", [LAUNCH, KNOWN, *FOREIGN])
+def test_secrets_are_covered_in_the_file_in_their_place_and_what_is_sent_is_as_ever(tmp_path, secret) -> None:
+    path, output = logs.create(tmp_path, "lch_1")
+    written = f"before {secret} after\nnext: 棟梁\n".encode()
+    os.write(output, written)
+    log = Log(path, Mask([KNOWN]))
+    assert log.chunk() == f"before {MASK} after\nnext: 棟梁\n"
+    kept = path.read_bytes()
+    assert secret.encode() not in kept
+    assert secret[-6:].encode() not in kept
+    assert len(kept) == len(written)
+    assert kept.endswith(" after\nnext: 棟梁\n".encode())
+    again = Log(path, Mask([KNOWN]))  # of a Coordinator that starts anew: it counts on the same characters
+    assert again.chunk() == f"before {MASK} after\nnext: 棟梁\n"
+    assert logs.tail(path) == f"before {MASK} after\nnext: 棟梁\n"
+
+
+@pytest.mark.parametrize("secret", [LAUNCH, KNOWN])
+@pytest.mark.parametrize("chunk", [1, 7, 10, 1_000])
+def test_a_secret_that_comes_in_pieces_is_covered_as_a_whole(tmp_path, monkeypatch, secret, chunk) -> None:
+    monkeypatch.setattr(logs, "CHUNK", chunk)
+    path, output = logs.create(tmp_path, "lch_1")
+    log, sent = Log(path, Mask([KNOWN])), ""
+    for at in range(0, len(secret), 5):
+        os.write(output, (" key=" if at == 0 else "").encode() + secret[at : at + 5].encode())
+        for _ in range(40):
+            log.read()
+        assert secret[at : at + 5] not in (log.chunk() or "")
+    os.write(output, b".\n")
+    log.ended = True
+    while (text := log.chunk()) is not None:
+        sent += text
+        log.passed_on(log.offset + len(text))
+    assert sent == f" key={MASK}.\n"
+    assert path.read_text().replace(output_redaction.FILLER, "") == sent
+    assert not any(secret[at : at + 5] in path.read_text() for at in range(4, len(secret) - 5))
+
+
+def test_a_file_is_covered_also_while_nothing_can_be_sent(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(logs, "HELD_BACK", 10)
+    path, output = logs.create(tmp_path, "lch_1")
+    log = Log(path, Mask([]))
+    os.write(output, b"much that waits\n")
+    log.read()
+    os.write(output, f"token {LAUNCH}\n".encode())
+    log.read()
+    assert LAUNCH not in path.read_text()
+    assert log.chunk() == "much that waits\n"
+    log.passed_on(log.offset + 16)
+    assert log.chunk() == f"token {MASK}\n"
+
+
+def test_what_is_kept_of_a_file_that_was_cut_is_covered_too(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(logs, "KEPT_WHEN_CUT", 150)
+    path, output = logs.create(tmp_path, "lch_1")
+    log = Log(path, Mask([]), largest=20)
+    os.write(output, f"first {LAUNCH} then\n".encode() * 3)
+    assert log.chunk() == f"first {MASK} then\n" * 3
+    assert path.read_bytes() == b""
+    assert LAUNCH not in path.with_suffix(".log.1").read_text()
+
+
+def test_covering_twice_changes_nothing_more() -> None:
+    mask = Mask([KNOWN])
+    for secret in (LAUNCH, KNOWN, *FOREIGN, f"{KEY}{KEY_END}"):
+        once = mask.covered(f"a {secret} b".encode())
+        assert mask.covered(once) == once
+        assert len(once) == len(f"a {secret} b")

@@ -158,6 +158,15 @@ def test_secrets_are_not_published(github):
 # --- again -----------------------------------------------------------------------------------------------------------
 
 
+def test_commits_with_a_secret_are_not_pushed_also_where_it_was_removed_again(github):
+    made = worked(github.repository, github.place / PROJECT, "t1", new="ghp_" + "a" * 36)
+    (made.path / "new").write_text("nothing\n")
+    worktrees.keep(made, "Removed", "w1")
+    told = github.refused("new:1 in commit ", forbid_secrets=True)
+    assert "ghp_" not in told
+    assert github.open("t1")["state"] == "open"  # where nothing forbids it
+
+
 def test_a_pull_request_that_is_there_is_used_and_gets_the_new_commits(either):
     made = either.worked()
     first_time = either.open()

@@ -458,3 +458,13 @@ def test_the_work_of_subtasks_and_their_task_is_one_commit(repository, place):
     before = repository.git("rev-parse", "main")
     assert tasks(run(job, place)) == ["s1", "t1"]
     assert repository.git("rev-parse", "main^1") == before
+
+
+def test_a_secret_that_a_commit_of_the_work_adds_and_the_next_one_removes_is_not_merged(repository, place, queue):
+    secret = "ghp_" + "a" * 36
+    made = worked(repository, place / PROJECT, "t1", new=f"{secret}\n")
+    (made.path / "new").write_text("nothing\n")
+    answer = queue("t1", checks=[{"diff": {"forbid_secrets": True}}])
+    assert answer["queue"]["result"] == "failed"
+    assert "new:1 in commit " in answer["queue"]["evidence"][0]["output"]
+    untouched(repository, place)

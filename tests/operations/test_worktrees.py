@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from tests.operations.test_accounts import as_person
 from tests.stories import Answer, Coordinator, World
 from toryo.domain.coordinators import GONE_AFTER
+from toryo.domain.errors import Code
 from toryo.domain.times import SECOND
 from toryo.domain.worktrees import LOST_AFTER
+from toryo.operations.worktrees.worktree_requests import MOST_KEPT, MOST_WAITING
+from toryo.storage import schema
 
 DIFF = {"patch": "+1", "files": [], "files_in_all": 0, "truncated": False, "head": "h1", "base": "b0"}
 
@@ -166,7 +170,7 @@ def test_one_worktree_job_at_a_time_changes_files_and_looking_is_always_possible
     for what in ("merge_task", "discard_task_work"):
         refused = yard.world.owner.refused(what, "notNow", task_id=task)
         assert first in refused["message"]
-    assert yard.ask("diff", task) != yard.ask("diff", task)
+    assert yard.ask("diff", task) == yard.ask("diff", task)
     yard.report(first, done=False, trouble="no", task_id=task)
     yard.ask("discard", task)
 
@@ -587,3 +591,41 @@ def test_how_each_worktree_stands_is_told_with_who_did_it(yard: Yard) -> None:
         ("Part", "w1", "with_parent"),
         ("Going", "w2", "at_work"),
     }
+
+
+def test_a_diff_that_waits_already_is_not_asked_for_again(yard: Yard) -> None:
+    task = yard.worked("w1")
+    asked = {yard.world.owner.call("diff_task", task_id=task)["job_id"] for _ in range(5)}
+    assert len(asked) == 1
+    other = yard.world.owner.call("diff_task", task_id=task, context=5)["job_id"]
+    assert other not in asked
+    assert [job["job_id"] for job in yard.worktree_jobs()] == [*asked, other]
+    later = yard.world.owner.call("diff_task", task_id=task)["job_id"]  # the files may have changed since it was taken
+    assert later not in asked
+
+
+def test_nobody_asks_for_more_diffs_than_some_at_once_and_others_still_may(yard: Yard) -> None:
+    task = yard.worked("w1")
+    world = yard.world
+    world.owner.call("add_person", person_id="vic", login="viewer")
+    viewer = as_person(world, "vic")
+    for context in range(MOST_WAITING):
+        viewer.call("diff_task", task_id=task, context=context)
+    refusal = viewer.refused("diff_task", Code.RATE_LIMITED, task_id=task, context=100)
+    assert refusal["limit"] == MOST_WAITING
+    missing = viewer.call("ask_combined_diff", project_id=world.project_id, task_ids=[task], context=101)["missing"]
+    assert [each["task_id"] for each in missing] == [task]
+    world.owner.call("diff_task", task_id=task, context=100)
+
+
+def test_only_the_newest_answers_of_a_task_are_kept(yard: Yard) -> None:
+    task = yard.worked("w1")
+    jobs: list[str] = []
+    nothing = {"patch": "", "files": [], "files_in_all": 0, "truncated": False, "head": "h0", "base": "b0"}
+    for _ in range(MOST_KEPT + 3):
+        jobs.append(yard.world.owner.call("diff_task", task_id=task)["job_id"])
+        yard.worktree_jobs()
+        yard.report(jobs[-1], done=True, answer=nothing)
+    assert len(yard.world.rows(schema.worktree_jobs)["worktree_jobs"]) == MOST_KEPT + 1
+    yard.world.owner.call("show_worktree_job", job_id=jobs[-1])
+    yard.world.owner.refused("show_worktree_job", Code.WORKTREE_JOB_NOT_FOUND, job_id=jobs[0])

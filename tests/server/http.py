@@ -128,6 +128,7 @@ async def edge(dispatcher: FakeDispatcher | None = None, bus: Any = None, **how:
         dispatcher.operations,
         how.get("hosts", Hosts("127.0.0.1")),
         how.get("max_body", MAX_BODY),
+        places=how.get("places"),
     )
     await built.start()
     try:

@@ -49,8 +49,9 @@ def pour(connection: socket.socket, piece: bytes, times: int) -> None:
             connection.sendall(piece)
 
 
-def request(arguments: bytes, *, keep: bool = True) -> bytes:
+def request(arguments: bytes, *, keep: bool = True, token: str | None = None) -> bytes:
     end = b"" if keep else b"connection: close\r\n"
+    end += b"" if token is None else b"authorization: Bearer " + token.encode() + b"\r\n"
     return HEAD + end + b"content-length: %d\r\n\r\n" % len(arguments) + arguments
 
 
@@ -114,7 +115,7 @@ def test_half_a_request_is_given_up_with_an_answer(half: bytes, before: bytes) -
 
 
 def test_beside_too_many_connections_of_one_address_the_one_that_idled_longest_leaves() -> None:
-    with bounded(Bounds(of_one_address=3)) as (server, crowd):
+    with bounded(Bounds(connections=6)) as (server, crowd):  # half of so few are reserved
         first, *others = [connected(server) for _ in range(3)]
         until(lambda: crowd.of("127.0.0.1") == 3)
         with connected(server, request(call("echo", {"text": "the newest"}), keep=False)) as newest:
@@ -124,16 +125,50 @@ def test_beside_too_many_connections_of_one_address_the_one_that_idled_longest_l
             each.close()
 
 
-def test_this_machine_may_have_any_number_of_connections() -> None:
+def test_this_machine_may_have_all_connections_but_some_whatever_address_its_programs_choose() -> None:
     """Coordinators, agents and a proxy on it wait in many long polls at once."""
-    crowd = app._connections(Settings(max_connections_per_address=10))
+    crowd = app._connections(Settings(max_connections=100, max_connections_per_address=10))
+    addresses = ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.3"]
+    made = [_Silent(crowd, addresses[number % 4]) for number in range(100)]
+    assert [each.entered for each in made] == [True] * 100
+    assert sum(each.left for each in made) == 10
+    for each in made:
+        if not each.left:
+            crowd.has_request(each)  # type: ignore[arg-type]
+    assert not _Silent(crowd, "127.0.0.9").entered
+    assert _Silent(crowd, "192.0.2.1").entered
+
+
+def test_a_trusted_proxy_of_this_machine_speaks_for_many() -> None:
+    crowd = app._connections(Settings(trusted_proxies=("127.0.0.1",)))
     assert crowd._open_handed("127.0.0.1")
-    assert crowd._open_handed("::1")
     assert not crowd._open_handed("192.0.2.1")
 
 
+class _Silent:
+    """In place of a connection."""
+
+    def __init__(self, crowd: Connections, address: str) -> None:
+        self.left = False
+        self.entered = crowd.enter(self, address)  # type: ignore[arg-type]
+
+    def give_up(self) -> None:
+        self.left = True
+
+
+def test_who_does_not_read_an_answer_makes_room_for_others() -> None:
+    """An agent that asks for much and reads nothing would hold a connection each."""
+    with bounded(Bounds(connections=4)) as (server, crowd):
+        first, second = (connected(server, request(call("echo", {"text": "x" * 1_000_000}))) for _ in range(2))
+        until(lambda: len(crowd._idle) == 2)
+        with connected(server, request(call("echo", {"text": "here"}), keep=False)) as owner:
+            assert b"here" in rest_of(owner)
+        for each in (first, second):
+            each.close()
+
+
 def test_calls_that_wait_are_never_the_ones_that_leave() -> None:
-    with bounded(Bounds(of_one_address=2)) as (server, crowd):
+    with bounded(Bounds(connections=4)) as (server, crowd):
         waiting = [connected(server, request(call("await_bell", {"timeout_seconds": 45}))) for _ in range(2)]
         until(lambda: server.dispatcher.counted == len(waiting))  # a call that waits looks more than once
         with connected(server) as late:

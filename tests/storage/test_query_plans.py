@@ -42,11 +42,13 @@ GROWS = {
 READ_WHOLE = {
     "backup": "a backup reads everything",
     "integrity": "toryo db check reads everything",
+    "stored_measures": "once an hour at most, where half of a limit is used, by who only reads",
 }
 """Modules whose statements may read whole tables."""
 COUNTS = {
     "measures._MEASURES[tasks][1]": "metrics count closed tasks, within one index",
     "task_lists._COUNT_CLOSED": "so does the report of a project",
+    "stored_amounts._OPEN_OF_PROJECT": "where a limit of open tasks is reached, and then not again for a while",
     **{
         f"retention.{name}[{each}]": "an owner asks how much there is, and how much is due"
         for name, kinds in (
@@ -95,6 +97,7 @@ NEEDS_NO_LOOK = {
     **{f"backup.{each}": "of a backup" for each in ("_chunks", "_emptied", "_read", "_insert", "_continue_sequence")},
     **dict.fromkeys(("backup.forget_credentials", "backup.work"), "of a backup"),
     "integrity.check": "reads everything",
+    "stored_measures._measuring": "reads everything",
     **dict.fromkeys(
         ("needs._unread", "overview._open_cards", "task_lists._open", "task_lists._closed"), "its results are declared"
     ),

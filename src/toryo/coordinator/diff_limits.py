@@ -15,8 +15,11 @@ from toryo.coordinator.worktrees import Diff
 from toryo.path_patterns import MOST_STEPS, TooMuchWork, Work, matches
 
 _SECRET = re.compile(secret_patterns.LOOKS)
-_PART = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-"""The header of one part of a patch: how many old lines, where the new ones begin, how many these are."""
+_PART = re.compile(r"(@@+)((?: -\d+(?:,\d+)?)+) \+(\d+)(?:,(\d+))? \1")
+"""The header of one part of a patch: how many old lines (of each parent: a merge has several, and one @ more than
+parents), where the new ones begin, how many these are."""
+_OLD = re.compile(r" (-)\d+((?:,\d+)?)")
+_COMMIT = re.compile(r"commit ([0-9a-f]{40,64})\Z")
 _SHOWN = 5
 
 
@@ -50,22 +53,47 @@ def _secrets(changes: Diff) -> Iterator[str]:
     found = [place for place, line in _added(changes.patch) if _SECRET.search(line)]
     if found:
         yield f"Looks like a secret: {some(found, _SHOWN)}. Remove it, also from the commits."
+        return
+    if told := in_history(changes.history, truncated=changes.history_truncated):
+        yield told
+
+
+def in_history(history: str, *, truncated: bool) -> str:
+    """What is wrong with the commits of some work (`Diff.history`), which a merge brings all; empty if nothing is."""
+    if truncated:
+        return "The commits are too large to be searched for secrets. Make them smaller."
+    found = list(dict.fromkeys(place for place, line in _added(history) if _SECRET.search(line)))
+    if not found:
+        return ""
+    return (
+        f"Looks like a secret, removed later, but a merge brings every commit: {some(found, _SHOWN)}. Rewrite these "
+        "commits without it: git reset --soft to where the work began, then commit again."
+    )
 
 
 def _added(patch: str) -> Iterator[tuple[str, str]]:
-    """Each added line, and where it is. Headers are read only where the counts of the part before say that it is over:
-    an added line may look like one."""
-    path, number, old, new = "", 0, 0, 0
+    """Each added line, and each of a commit message, and where it is. Headers are read only where the counts of the
+    part before say that it is over: an added line may look like one."""
+    path, commit, number, new = "", "", 0, 0
+    old: list[int] = []
+    """Lines that are still to come, of each parent."""
     for line in patch.split("\n"):
-        if old > 0 or new > 0:
-            kind = line[:1]
-            old -= kind in (" ", "-", "")
-            new -= kind in (" ", "+", "")
-            if kind == "+":
-                yield f"{path}:{number}", line[1:]
-            number += kind in (" ", "+", "")
+        if new > 0 or any(each > 0 for each in old):
+            signs = line[: len(old)]
+            if "-" in signs:
+                old = [each - (sign == "-") for each, sign in zip(old, signs, strict=False)]
+                continue
+            if not line.startswith("\\"):
+                old = [each - (sign != "+") for each, sign in zip(old, signs.ljust(len(old)), strict=True)]
+                if signs == "+" * len(old):
+                    yield f"{path}:{number}{commit}", line[len(old) :]
+                number, new = number + 1, new - 1
         elif line.startswith("+++ "):
             path = line[4:].removeprefix("b/").rstrip("\t")
         elif part := _PART.match(line):
-            old, new = (1 if each is None else int(each) for each in (part[1], part[3]))
-            number = int(part[2])
+            old = [1 if each[2] == "" else int(each[2][1:]) for each in _OLD.finditer(part[2])]
+            number, new = int(part[3]), 1 if part[4] is None else int(part[4])
+        elif begun := _COMMIT.match(line):
+            commit = f" in commit {begun[1][:10]}"
+        elif commit and line.startswith(" "):
+            yield f"the message of{commit.removeprefix(' in')}", line

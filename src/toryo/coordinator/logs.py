@@ -1,7 +1,8 @@
 """The output of agents: one file per launch, read while it grows and sent to the server in the background.
 
-The file is the process's standard output itself, so that agents survive a crash of their Coordinator. What is sent is
-masked, cut at line ends if possible, and repeated unchanged until the server has it.
+The file is the process's standard output itself, so that agents survive a crash of their Coordinator. Nothing can
+stand in between, so secrets are covered in the file as soon as they are read there (`Mask.covered`), in their place.
+What is sent is masked, cut at line ends if possible, and repeated unchanged until the server has it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from toryo import output_redaction, untrusted_files
 from toryo.coordinator import doing as words
 from toryo.coordinator.doing import Doing
 from toryo.coordinator.program_output import Reading
+from toryo.output_redaction import Mask
 
 CHUNK = 64 * 1024
 """Bytes passed on at a time."""
@@ -37,6 +39,10 @@ LONGEST_PIECE = 100_000
 READS_AT_ONCE = 16
 LARGEST_REST = 16 * 1024 * 1024
 """Bytes that are still read after the end: of a flood, only the end."""
+UNDECIDED = 4096
+"""Bytes at the end of an unfinished line that wait for more: a secret may have come in part. Of a shorter line, all."""
+PIECE = 1024 * 1024
+"""Bytes that are covered at a time where nobody reads them."""
 _APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
@@ -91,7 +97,7 @@ def tail_of(file: IO[bytes], characters: int = TAIL) -> str:
     """The end of an open file, as text."""
     file.seek(0, os.SEEK_END)
     file.seek(max(0, file.tell() - 4 * characters))
-    return file.read(4 * characters).decode("utf-8", "replace")[-characters:]
+    return file.read(4 * characters).decode("utf-8", "replace").replace(output_redaction.FILLER, "")[-characters:]
 
 
 class Log:
@@ -121,6 +127,11 @@ class Log:
         if reading is not None:
             reading.mask = mask
         self._position = 0
+        self._undecided = b""
+        """Read, but neither covered nor taken: the end of an unfinished line."""
+        self._covered_to = 0
+        """Up to where in the file secrets are covered."""
+        self._too_large = False
         self._cut_away = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._raw = ""
@@ -137,9 +148,10 @@ class Log:
             return  # most outputs are silent: this avoids opening a thousand files twice a second
         for _ in range(READS_AT_ONCE):
             if len(self._text) >= HELD_BACK:
+                self._cover_unread(self.size - self._cut_away)
                 return
             data = self._more()
-            self._take(data)
+            self._take_in(data)
             if len(data) < CHUNK:
                 return
 
@@ -149,8 +161,8 @@ class Log:
         self._measure()
         self._skip(self.size - self._cut_away - self._position - LARGEST_REST)
         while data := self._more():
-            self._take(data)
-        self._take(b"")
+            self._take_in(data)
+        self._take_in(b"")
 
     @property
     def tail(self) -> str:
@@ -182,6 +194,8 @@ class Log:
     def _skip(self, surplus: int) -> None:
         if surplus <= 0:
             return
+        self._cover_unread(self._position + surplus + UNDECIDED)
+        self._undecided = b""
         self._position += surplus
         self._decoder.reset()
         self._raw = ""
@@ -197,12 +211,78 @@ class Log:
             return b""
         self._position += len(data)
         self.size = self._cut_away + size
-        if size > self._largest and self._position >= size - CHUNK:
-            self._shorten()
+        self._too_large = size > self._largest and self._position >= size - CHUNK
         return data
 
+    def _take_in(self, data: bytes) -> None:
+        """What was read; nothing: the end."""
+        if decided := self._covered(data):
+            self._take(decided)
+        if not data:
+            self._take(b"")
+        if self._too_large:
+            self._shorten()
+            self._too_large = False
+
+    # covering: what follows `_position - len(self._undecided)` is as the program wrote it, or covered already
+
+    def _covered(self, data: bytes) -> bytes:
+        """What was decided by this, with secrets covered, here and in the file."""
+        if not isinstance(self._mask, Mask):
+            return data
+        whole = self._undecided + data
+        done = len(whole) if self.ended and not data else self._decided(whole, self._mask)
+        ready, self._undecided = whole[:done], whole[done:]
+        covered = self._mask.covered(ready)
+        begin = self._position - len(whole)
+        if covered != ready:
+            self._write(begin, ready, covered)
+        self._covered_to = max(self._covered_to, begin + done)
+        return covered
+
+    @staticmethod
+    def _decided(whole: bytes, mask: Mask) -> int:
+        """How many bytes can be no part of a secret that is still to come."""
+        end = max(whole.rfind(b"\n") + 1, len(whole) - max(UNDECIDED, mask.longest))
+        return output_redaction.unfinished(whole[:end].decode("latin-1"))
+
+    def _cover_unread(self, end: int) -> None:
+        """Up to there in the file, without taking it in."""
+        if not isinstance(self._mask, Mask):
+            return
+        overlap = max(UNDECIDED, self._mask.longest)
+        with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path), "rb") as file:
+            while self._covered_to < end:
+                begin = max(0, self._covered_to - overlap)
+                file.seek(begin)
+                data = file.read(min(PIECE, end - begin))
+                data = data[: self._decided(data, self._mask)]
+                if begin + len(data) <= self._covered_to:
+                    return
+                covered = self._mask.covered(data)
+                if covered != data:
+                    self._write(begin, data, covered)
+                self._covered_to = begin + len(data)
+
+    def _write(self, begin: int, before: bytes, after: bytes) -> None:
+        """What differs, in its place; nothing beyond the end of the file, which its program may have cut, nor before
+        its beginning: that was cut by us."""
+        begin, before, after = max(0, begin), before[max(0, -begin) :], after[max(0, -begin) :]
+        if before == after:
+            return
+        with contextlib.suppress(OSError):
+            descriptor = untrusted_files.opened(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+            try:
+                size = os.fstat(descriptor).st_size
+                first = next(at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old != new)
+                last = next(at for at in range(len(after), 0, -1) if before[at - 1] != after[at - 1])
+                if begin + last <= size:
+                    os.pwrite(descriptor, after[first:last], begin + first)
+            finally:
+                os.close(descriptor)
+
     def _take(self, data: bytes) -> None:
-        text = self._decoder.decode(data, final=self.ended and not data)
+        text = self._decoder.decode(data, final=self.ended and not data).replace(output_redaction.FILLER, "")
         if self.reading is None:
             self._add(text)
             if text:  # whole lines only: a part of a secret cannot be recognised
@@ -242,6 +322,7 @@ class Log:
 
     def _shorten(self) -> None:
         """As log rotation does for programs that keep their file open: copy the end, then empty the file."""
+        self._cover_unread(self.size - self._cut_away)
         with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path, os.O_RDWR), "rb+") as file:
             self._cut_away += os.fstat(file.fileno()).st_size
             file.seek(-KEPT_WHEN_CUT, os.SEEK_END)
@@ -249,4 +330,4 @@ class Log:
             with os.fdopen(older, "wb") as kept:
                 kept.write(file.read(2 * KEPT_WHEN_CUT))
             file.truncate(0)
-            self._position = 0
+            self._position = self._covered_to = 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from toryo.check_names import some
-from toryo.coordinator import pull_request_programs, task_worktrees, worktrees
+from toryo.coordinator import diff_limits, pull_request_programs, task_worktrees, worktrees
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.pull_request_programs import Program, PullRequest
 from toryo.coordinator.task_worktrees import prevented, worktree_of
@@ -47,6 +47,7 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     if parts and (left := worktrees.bring(own, parts)):
         raise Trouble(" ".join(left))
     checkout = opened(own.repository)
+    _refuse_secrets(job, checkout, own)
     remote = remotes.remote_of(checkout, into)
     remotes.refuse_other(remote, directory / job.project_id)
     program = pull_request_programs.chosen(remote.host)
@@ -68,6 +69,16 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
                 raise
     told = _told(program, remote, own, found)
     return _after_merge(job, directory, told) if found.state == "merged" else {"done": True, "pull_request": told}
+
+
+def _refuse_secrets(job: WorktreeJob, checkout: Checkout, own: Worktree) -> None:
+    """A pull request shows every commit, whatever was checked before the last one. Raises Trouble."""
+    commit = tip(checkout.git, own.branch)
+    if not job.options.get("forbid_secrets") or commit is None:
+        return
+    history, truncated = commits_and_diffs.history_of(own, commit, task_worktrees.LARGEST_SEARCHED)
+    if told := diff_limits.in_history(history, truncated=truncated):
+        raise Trouble(told)
 
 
 def _usable(found: list[PullRequest], base: str, has_all: Callable[[str], bool], *, other: bool) -> PullRequest | None:

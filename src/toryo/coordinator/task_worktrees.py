@@ -188,6 +188,7 @@ def _bounded(job: WorktreeJob, diff: Callable[[int], worktrees.Diff | None]) -> 
         if found is None:
             return prevented(job.task_id, gone(job.task_id))
         answer = asdict(found)
+        del answer["history"], answer["history_truncated"]  # for checks only
         answer["files_in_all"] = len(answer["files"])
         answer["files"] = answer["files"][:MOST_FILES]
         if limit < 1_000 or len(json.dumps(answer)) <= LARGEST_ANSWER:

@@ -86,6 +86,8 @@ class Session:
     end_reason: End | None = None
     report: str | None = None
     """The report with which it ended (JSON): a repeated call gets the same answer."""
+    stored_bytes: int = 0
+    """How much its calls have stored."""
 
     @property
     def over(self) -> bool:

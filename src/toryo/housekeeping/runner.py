@@ -24,6 +24,7 @@ from toryo.housekeeping import (
     stale_queues,
     stale_talk,
     stalled_tasks,
+    stored_amounts,
     waiting_merges,
     waiting_reviews,
 )
@@ -84,6 +85,10 @@ class Housekeeping:
             self._retention.round(self._closing.wait)
         except Exception as error:  # noqa: BLE001 - as above
             _log.warning("chore_failed", chore="retention", error=str(error))
+        try:
+            stored_amounts.measure(self._dispatcher)
+        except Exception as error:  # noqa: BLE001 - as above
+            _log.warning("chore_failed", chore="stored_amounts", error=str(error))
 
     def _do(self, name: str, chore: Callable[[Call], Any], parts: int = 1) -> None:
         """`parts`: how often at most, as long as the chore says that more is left."""

@@ -40,6 +40,7 @@ from toryo.server.forecasts import Forecasts
 from toryo.server.http_errors import ConfigurationError
 from toryo.server.listeners import Listener
 from toryo.server.trusted_proxies import Proxies
+from toryo.server.waiting_places import Places
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
@@ -159,6 +160,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         metrics=metrics,
         proxies=proxies,
         provider=provider,
+        places=Places(_bounds(settings).connections),
     )
     return App(
         settings,
@@ -364,11 +366,14 @@ def _listener(app: App, ready: Callable[[], None]) -> Listener:
 
 
 def _connections(settings: Settings) -> Connections:
+    """As many as `_bounds` says; those of proxies are those of many."""
+    return Connections(_bounds(settings), Proxies(settings.trusted_proxies).has)
+
+
+def _bounds(settings: Settings) -> Bounds:
     """As many as the settings want and the system has files for."""
     most = max(listeners.raise_file_limit() - listeners.FILES_KEPT, 10)
-    bounds = Bounds(min(settings.max_connections, most), min(settings.max_connections_per_address, most))
-    proxies = Proxies(settings.trusted_proxies)
-    return Connections(bounds, lambda address: is_loopback(address) or proxies.has(address))
+    return Bounds(min(settings.max_connections, most), min(settings.max_connections_per_address, most))
 
 
 def _serve(app: App, listener: Listener) -> None:

@@ -1,7 +1,8 @@
 """What a connection may cost before its request is there: bytes, seconds, and how many connections one address has.
 
 Nothing here bounds a request that is complete: long polls and streams stay open as long as they like. A connection
-that waits for its client (silent, half a request, kept alive between two) is *idle*; where there are too many, the
+that waits for its client (silent, half a request, kept alive between two, an answer that is not read) is *idle*; where
+there are too many, the
 oldest idle one makes room. What is served is not known here.
 """
 
@@ -15,8 +16,9 @@ from typing import Any, NoReturn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.network_addresses import household
+from toryo.domain.network_addresses import household, is_loopback
 from toryo.server.coalesced_writes import CoalescingProtocol
+from toryo.server.waiting_places import reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Bounds:
     connections: int = 10_000
     """In all, Unix sockets aside."""
     of_one_address: int = 2_000
+    """Of another machine. The addresses of this machine may together have all but what is reserved for others."""
     head_bytes: int = 65_536
     """Request line and headers; and what comes beside the body of one in pieces."""
     headers: int = 100
@@ -61,7 +64,11 @@ class Connections:
         return len(self._names)
 
     def of(self, address: str) -> int:
-        return self._numbers[household(address)]
+        return self._numbers[_counted_as(address)]
+
+    def _most_of(self, name: str) -> int:
+        most = self.bounds.connections
+        return most - reserved(most) if name == _LOOPBACK else self.bounds.of_one_address
 
     @property
     def unfinished_bytes(self) -> int:
@@ -69,8 +76,8 @@ class Connections:
 
     def enter(self, connection: BoundedProtocol, address: str) -> bool:
         """Whether there is room for one more, once the oldest idle one has left."""
-        name = household(address)
-        if self._numbers[name] >= self.bounds.of_one_address and not self._open_handed(address):
+        name = _counted_as(address)
+        if self._numbers[name] >= self._most_of(name) and not self._open_handed(address):
             return self._make_room(self._idle_of.get(name)) and self._add(connection, name)
         if len(self._names) >= self.bounds.connections:
             return self._make_room(self._idle) and self._add(connection, name)
@@ -94,6 +101,12 @@ class Connections:
 
     def has_request(self, connection: BoundedProtocol) -> None:
         self.finished(connection)
+        name = self._names.get(connection)
+        if name is not None:
+            self._busy(connection, name)
+
+    def is_served(self, connection: BoundedProtocol) -> None:
+        """Its client reads on."""
         name = self._names.get(connection)
         if name is not None:
             self._busy(connection, name)
@@ -135,6 +148,14 @@ class Connections:
     def _give_up(self, connection: BoundedProtocol) -> None:
         self.leave(connection)
         connection.give_up()
+
+
+_LOOPBACK = "loopback"
+
+
+def _counted_as(address: str) -> str:
+    """All addresses of this machine are one: its programs choose among millions."""
+    return _LOOPBACK if is_loopback(address) else household(address)
 
 
 _WHITESPACE = (b" ", b"\t")
@@ -249,10 +270,13 @@ class BoundedProtocol(CoalescingProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._crowd.waits_for_client(self)
         self._watch_reader(None)
 
     def resume_writing(self) -> None:
         self._read_again()
+        if self.cycle is not None and not self.cycle.response_complete:  # type: ignore[redundant-expr]
+            self._crowd.is_served(self)
         super().resume_writing()
 
     def _watch_reader(self, before: int | None) -> None:

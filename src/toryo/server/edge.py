@@ -32,6 +32,7 @@ from toryo.server.request_bodies import Receive, Scope, Send
 from toryo.server.rest import Rest
 from toryo.server.sign_in_pace import SignInPace
 from toryo.server.trusted_proxies import Proxies
+from toryo.server.waiting_places import Places
 
 if TYPE_CHECKING:
     from toryo.server.metrics import Metrics
@@ -73,11 +74,12 @@ class Edge:
         metrics: Metrics | None = None,
         proxies: Proxies | None = None,
         provider: OidcEndpoint | None = None,
+        places: Places | None = None,
     ) -> None:
         self._proxies = proxies or Proxies()
         self._metrics = metrics
         self._hosts = hosts
-        self._waiting = Waiting(dispatcher, bus, operations, now)
+        self._waiting = Waiting(dispatcher, bus, operations, now, places)
         self._mcp = McpEndpoint(self._waiting, dispatcher, max_body)
         self._pages = Pages()
         api = Rest(self._waiting, operations, max_body, SignInPace(now))

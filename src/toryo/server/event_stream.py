@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.requests import Request
@@ -24,6 +24,7 @@ from toryo.operations.overview import event_feed
 from toryo.server import http_errors
 from toryo.server.event_fan_out import FanOut
 from toryo.server.long_polling import Waiting
+from toryo.server.waiting_places import too_many
 
 BACKWARDS = frozenset({"newest", "before"})
 """Parameters of `read_events` that do not apply to a stream."""
@@ -58,11 +59,23 @@ class EventStreams:
         seen = request.headers.get("last-event-id", "")
         arguments["after"] = await self._begin(arguments.get("after"), seen, credentials)
         first = await self._look(arguments, credentials)
-        return StreamingResponse(told(arguments, credentials, first), media_type=MEDIA_TYPE, headers=_HEADERS)
+        content = self._in_its_place(told(arguments, credentials, first), credentials)
+        if not await anext(content):
+            await content.aclose()
+            raise too_many()
+        return StreamingResponse(content, media_type=MEDIA_TYPE, headers=_HEADERS)
+
+    async def _in_its_place(self, told: AsyncGenerator[bytes], credentials: Credentials) -> AsyncGenerator[bytes]:
+        """First whether there is a place, then the stream, at whose end the place is free again."""
+        with self._waiting.places.taken(credentials) as place:
+            yield b"1" if place else b""
+            async with contextlib.aclosing(told):
+                async for piece in told:
+                    yield piece
 
     async def _told(
         self, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """Everything that the reader sees: what was before is read for this stream, what happens then for all."""
         yield _beginning(first)
         now = asyncio.get_running_loop().time
@@ -85,7 +98,7 @@ class EventStreams:
 
     async def _told_some(
         self, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """What the reader asked for, read for this stream alone."""
         yield _beginning(first)
         arguments.update(after=first["last"], wait_seconds=BREATH)
@@ -107,7 +120,7 @@ class EventStreams:
         return (outcome.result or {})["last_event"]
 
     async def _look(self, arguments: dict[str, Any], credentials: Credentials) -> dict[str, Any]:
-        outcome = await self._waiting.answer("read_events", arguments, credentials, Door.REST)
+        outcome = await self._waiting.answer("read_events", arguments, credentials, Door.REST, has_place=True)
         if outcome.refused:
             raise _refusal(outcome.result or {})
         return outcome.result or {}

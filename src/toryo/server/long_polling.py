@@ -26,6 +26,7 @@ from toryo.operations.calls.dispatch import Outcome, step_name
 from toryo.operations.calls.grants import Door
 from toryo.operations.calls.together import Held
 from toryo.server import http_errors
+from toryo.server.waiting_places import Places
 
 if TYPE_CHECKING:
     from toryo.bus.bus import Bus, Subscription
@@ -64,8 +65,14 @@ class Waiting:
     """Carries out calls, waiting where the operation may; `stop()` makes everyone who waits answer at once."""
 
     def __init__(
-        self, dispatcher: Performing, bus: Bus, operations: Mapping[str, Operation], clock: Callable[[], Millis]
+        self,
+        dispatcher: Performing,
+        bus: Bus,
+        operations: Mapping[str, Operation],
+        clock: Callable[[], Millis],
+        places: Places | None = None,
     ) -> None:
+        self.places = places if places is not None else Places()
         self._dispatcher = dispatcher
         self._bus = bus
         self._operations = operations
@@ -86,12 +93,14 @@ class Waiting:
         door: Door,
         *,
         while_waiting: AbstractAsyncContextManager[object] | None = None,
+        has_place: bool = False,
     ) -> Outcome:
         """What the operation answers, at the latest when the caller's patience (at most 45 s) ends. Never raises.
 
         `door`: by which way the call came in; there is no default, so that no way in can leave it out.
         `while_waiting` is entered once there is nothing to answer yet. If it ends the wait by itself (its client has
-        left), what is answered still says `later`.
+        left), what is answered still says `later`. `has_place`: it is part of a stream that has one already; who finds
+        none (`waiting_places.py`) is answered at once.
         """
         operation = self._operations.get(name)
         seconds = patience(operation, arguments) if operation is not None and operation.waits else 0.0
@@ -99,7 +108,11 @@ class Waiting:
             if seconds <= 0 or self._stopped:
                 return await self._dispatcher.perform_async(name, arguments, credentials, door=door)
             pausing = while_waiting or contextlib.nullcontext()
-            return await self._wait(name, arguments, credentials, door, seconds, pausing)
+            place = contextlib.nullcontext(True) if has_place else self.places.taken(credentials, arguments)
+            with place as is_there:
+                if not is_there:
+                    return await self._dispatcher.perform_async(name, arguments, credentials, door=door)
+                return await self._wait(name, arguments, credentials, door, seconds, pausing)
         except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
             _log.error("call_failed", operation=name, exc_info=error)
             return Outcome(http_errors.crashed(name).answer(), refused=True, later=None, operation=operation)

@@ -30,6 +30,7 @@ from toryo.server.long_polling import Waiting
 from toryo.server.mcp_elicitation import Elicitation
 from toryo.server.mcp_streams import Streams
 from toryo.server.request_bodies import Leaving, Receive, Scope, Send
+from toryo.server.waiting_places import too_many
 
 if TYPE_CHECKING:
     from toryo.server.mcp_sdk import Sdk
@@ -124,7 +125,11 @@ class McpEndpoint:
         if mcp_streams.SESSION in headers and scope["method"] == "DELETE":
             await self.streams.end(headers, credentials, send)
         elif mcp_streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
-            await self.streams.open(headers, credentials, receive, send, lambda: self.may_listen(credentials))
+            with self._waiting.places.taken(credentials) as place:
+                if place:
+                    await self.streams.open(headers, credentials, receive, send, lambda: self.may_listen(credentials))
+                else:
+                    await request_bodies.send_text(send, 429, f"{too_many().message}\n")
         else:
             # Without a session there is no stream to open and none to end: every answer comes with its request.
             error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests with POST"}

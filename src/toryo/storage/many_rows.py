@@ -118,6 +118,20 @@ def update(table: sa.Table, columns: Sequence[str], key: Sequence[str]) -> ManyR
     )
 
 
+def add(table: sa.Table, key: Sequence[str], amounts: Sequence[str], others: Sequence[str] = ()) -> ManyRows:
+    """Adds amounts to the row that the key names, or inserts it with `others`. No two rows may have the same key."""
+    columns = [*key, *amounts, *others]
+    names = _listed(columns)
+    added = ", ".join(f'"{name}" = {table.name}."{name}" + excluded."{name}"' for name in amounts)
+    on_conflict = f"ON CONFLICT ({_listed(key)}) DO UPDATE SET {added}"
+    return ManyRows(
+        table,
+        columns,
+        f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(columns))}) {on_conflict}",  # noqa: S608
+        f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {_given(table)} {on_conflict}",  # noqa: S608
+    )
+
+
 def _listed(columns: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in columns)
 

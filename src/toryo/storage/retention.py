@@ -47,6 +47,7 @@ KEPT = {
     "presences": "one for each queue agent",
     "cooldowns": "one for each agent, purpose and program",
     "accounts": "one for each provider account",
+    "stored_amounts": "one for each project, and for each key in it",
     "quota_windows": "three for each provider account",
     "decisions": "one for each agent, project and purpose",
     "threads": "one for each pair of members",

@@ -34,6 +34,8 @@ from toryo.storage.retention import Retention
 from toryo.storage.saved_views import SavedViews
 from toryo.storage.schedules import Schedules
 from toryo.storage.sessions import Sessions
+from toryo.storage.stored_amounts import Due, StoredAmounts
+from toryo.storage.stored_measures import measured
 from toryo.storage.task_lists import TaskLists
 from toryo.storage.task_templates import TaskTemplates
 from toryo.storage.tasks import Tasks
@@ -70,6 +72,7 @@ class Transaction:
     tasks = _Aggregate(Tasks)
     task_lists = _Aggregate(TaskLists)
     sessions = _Aggregate(Sessions)
+    stored_amounts = _Aggregate(StoredAmounts)
     launches = _Aggregate(Launches)
     artifacts = _Aggregate(Artifacts)
     glances = _Aggregate(Overview)
@@ -110,6 +113,10 @@ class Transaction:
     def database_bytes(self) -> int:
         """Size of the database, without the write-ahead log."""
         return database_bytes(self.connection)
+
+    def measured_bytes(self, due: Due) -> int:
+        """What is there of what was counted. Reads every row of the project."""
+        return measured(self.connection, due)
 
     def collect_statistics(self) -> None:
         statistics.collect(self.connection)

@@ -51,6 +51,9 @@ _WAITING = Statement(
     .where(_e.c.coordinator_id == _p("coordinator_id"), _e.c.finished_at.is_(None))
     .order_by(_e.c.created_at, _e.c.id)
 )
+_answered = (_e.c.task_id == _p("task_id"), _e.c.kind == Kind.DIFF.value, _e.c.finished_at.is_not(None))
+_newest = sa.select(_e.c.id).where(*_answered).order_by(_e.c.created_at.desc(), _e.c.id.desc())
+_FORGET_DIFFS = Statement(sa.delete(_e).where(*_answered, _e.c.id.not_in(_newest.limit(_p("most", type_=sa.Integer)))))
 _UNFINISHED = Statement(WORKTREE_JOBS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
 
 
@@ -101,6 +104,10 @@ class Worktrees:
     def jobs_for(self, coordinator_id: str) -> list[WorktreeJob]:
         """Unfinished jobs, oldest first."""
         return WORKTREE_JOBS.nouns(self._connection.all(_WAITING, coordinator_id=coordinator_id))
+
+    def forget_diffs(self, task_id: str, most: int) -> None:
+        """Deletes all answered diffs of a task but the newest ones."""
+        self._connection.run(_FORGET_DIFFS, task_id=task_id, most=most)
 
     def unfinished(self) -> list[WorktreeJob]:
         """Unfinished jobs of all Coordinators, oldest first."""

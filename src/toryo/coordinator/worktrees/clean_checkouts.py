@@ -64,13 +64,13 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
         there, objects = inside(worktree), repository_of(place) / "objects"
         if there is None:
             commit = tip(checkout.git, worktree.branch) or worktree.base_commit
-            changes = commits_and_diffs.diff(worktree, 0, limit) if limit is not None else None
+            changes = commits_and_diffs.diff(worktree, 0, limit, history=True) if limit is not None else None
         else:
             with view(worktree, there, objects=objects) as found:
                 if words := commits_and_diffs.unfinished(there):
                     raise Trouble(words)
                 commit = commits_and_diffs.snapshot(found, "Work to be checked", "Toryo")
-                changes = commits_and_diffs.staged(found, 0, limit) if limit is not None else None
+                changes = commits_and_diffs.staged(found, 0, limit, history=True) if limit is not None else None
         begun = repository_of(place)
         (begun / "HEAD").write_text(f"{commit}\n")
         key = _key(git_of(checkout, place), commit, prepared_by) if prepared_by else ""

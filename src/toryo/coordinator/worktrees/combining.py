@@ -199,7 +199,7 @@ def _others(git: Git, base: str, entry: Entry, files: Sequence[str]) -> tuple[Ot
 
 def diff_of(checkout: Checkout, span: Span, limit: int) -> commits_and_diffs.Diff:
     """What an entry brings to the target."""
-    return commits_and_diffs.between(checkout.git, span.before, span.after, 0, limit)
+    return commits_and_diffs.between(checkout.git, span.before, span.after, 0, limit, history=True)
 
 
 # --- where it is checked ----------------------------------------------------------------------------------------------

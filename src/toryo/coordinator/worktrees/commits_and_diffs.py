@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.check_names import some
@@ -89,6 +89,10 @@ class Diff:
     truncated: bool
     head: str
     base: str
+    history: str = ""
+    """The patch of every commit from `base` to `head`, each after a line that says `commit` and its id, and its message
+    with a space before each line. A merge has what is in none of its parents. Only where it was asked for."""
+    history_truncated: bool = False
 
 
 def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
@@ -118,22 +122,23 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
         return _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
 
 
-def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
+def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000, *, history: bool = False) -> Diff:
     """The changes that a merge would make: from the base of the work to the present files. The agent's index does not
-    change. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole."""
+    change. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole. `history`:
+    with those of each commit."""
     there = inside(worktree)
     if there is None:
         git = opened(worktree.repository).git
-        return _diff(git, worktree, None, f"refs/heads/{worktree.branch}", context, limit)
+        return _diff(git, worktree, None, f"refs/heads/{worktree.branch}", context, limit, history=history)
     _refuse_unborn(there, worktree)
     with view(worktree, there) as found:
         _stage(found.git)
-        return staged(found, context, limit)
+        return staged(found, context, limit, history=history)
 
 
-def staged(found: View, context: int, limit: int) -> Diff:
+def staged(found: View, context: int, limit: int, *, history: bool = False) -> Diff:
     """The changes that a merge would make, after `snapshot`."""
-    return _diff(found.git, found.worktree, found.head, INDEX, context, limit)
+    return _diff(found.git, found.worktree, found.head, INDEX, context, limit, history=history)
 
 
 def touched(worktree: Worktree, most: int) -> tuple[str, ...]:
@@ -169,9 +174,16 @@ def merged_diff(
     return _between(git, [before, after], context, limit, head=after, base=before)
 
 
-def between(git: Git, before: str, after: str, context: int, limit: int) -> Diff:
+def between(git: Git, before: str, after: str, context: int, limit: int, *, history: bool = False) -> Diff:
     """The changes from one commit to another."""
-    return _between(git, [before, after], context, limit, head=after, base=before)
+    found = _between(git, [before, after], context, limit, head=after, base=before)
+    return _with_history(git, found, limit) if history else found
+
+
+def history_of(worktree: Worktree, commit: str, limit: int) -> tuple[str, bool]:
+    """`Diff.history` of the work up to a commit, and whether it is longer."""
+    git = opened(worktree.repository).git
+    return _history(git, _base(git, worktree, commit), commit, limit)
 
 
 def unkept(worktree: Worktree) -> str:
@@ -374,7 +386,7 @@ def _base(git: Git, worktree: Worktree, head: str) -> str:
     return met.text if met.code == 0 and contains(git, met.text, worktree.base_commit) else worktree.base_commit
 
 
-def _diff(git: Git, worktree: Worktree, head: str | None, to: str, context: int, limit: int) -> Diff:
+def _diff(git: Git, worktree: Worktree, head: str | None, to: str, context: int, limit: int, *, history: bool) -> Diff:
     """With the attributes of the base: otherwise, an agent that writes `* -diff` into .gitattributes hides its lines
     from reviewers, and from the limits on its changes.
 
@@ -390,7 +402,25 @@ def _diff(git: Git, worktree: Worktree, head: str | None, to: str, context: int,
         aside = Git(empty, variables, git.needs)
         aside("read-tree", base)
         range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
-        return _between(aside, range_, context, limit, head=head, base=base)
+        found = _between(aside, range_, context, limit, head=head, base=base)
+        return _with_history(aside, found, limit) if history else found
+
+
+def _with_history(git: Git, found: Diff, limit: int) -> Diff:
+    history, truncated = _history(git, found.base, found.head, limit)
+    return replace(found, history=history, history_truncated=truncated)
+
+
+def _history(git: Git, base: str, head: str, limit: int) -> tuple[str, bool]:
+    """One command, whatever the number of commits."""
+    what = (
+        "--format=tformat:commit %H%n%w(0,1,1)%B%w(0,0,0)",
+        "--diff-merges=dense-combined",
+        "--patch",
+        "--unified=0",
+    )
+    arguments = ("log", *what, *PREFIXES, *DIFF, f"{base}..{head}", "--")
+    return _cut(git.beginning(4 * limit + 1, *arguments, seconds=LONG), limit)
 
 
 def _between(git: Git, range_: list[str], context: int, limit: int, *, head: str, base: str) -> Diff:

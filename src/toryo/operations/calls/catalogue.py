@@ -61,8 +61,8 @@ FewNames = Annotated[_Named, BeforeValidator(_few)]
 
 
 class Parameters(BaseModel):
-    """Base of every operation's parameters, and of the objects in them: unknown names are refused, and what is no line
-    where one is wanted."""
+    """Base of every operation's parameters, and of the objects in them: unknown names are refused, what is no line
+    where one is wanted, and JSON that is too long."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -76,13 +76,21 @@ class Parameters(BaseModel):
     @field_validator("*")
     @classmethod
     def _one_line(cls, value: Any, about: ValidationInfo) -> Any:
-        return fields.line(value) if about.field_name in _lines(cls) else value
+        if about.field_name in _lines(cls):
+            return fields.line(value)
+        return fields.short_json(value) if about.field_name in _any_json(cls) else value
 
 
 @cache
 def _lines(parameters: type[Parameters]) -> frozenset[str]:
     """The fields whose texts are one line each."""
     return frozenset(name for name, field in parameters.model_fields.items() if fields.one_line(field))
+
+
+@cache
+def _any_json(parameters: type[Parameters]) -> frozenset[str]:
+    """The fields that take JSON of any shape: each is bounded."""
+    return frozenset(name for name, field in parameters.model_fields.items() if fields.any_json(field))
 
 
 class NoParameters(Parameters):
@@ -186,6 +194,9 @@ class Operation:
     """Whether MCP offers it; operations of people are REST and CLI only."""
     reads: bool = False
     """Whether it changes nothing and may run on a reader's connection."""
+    counted: bool = True
+    """Whether what it stores counts for the key or session that calls (`stored_limits.py`). Not: where it stores a
+    fixed amount for what was counted."""
     little: bool = False
     """Whether it reads no more than a few rows, however much there is."""
     unseen: Unseen | None = None
@@ -289,6 +300,7 @@ def operation(
     route: Route | None = None,
     tool: bool = True,
     reads: bool = False,
+    counted: bool = True,
     little: bool = False,
     unseen: Unseen | None = None,
     waits: bool = False,
@@ -326,6 +338,7 @@ def operation(
                 route,
                 tool,
                 reads,
+                counted,
                 little,
                 unseen,
                 waits,

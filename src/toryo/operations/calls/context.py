@@ -12,6 +12,7 @@ from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import server_id
 from toryo.operations.calls.decision_cache import HoldCache, Waits
 from toryo.operations.calls.forecasting import Forecasting
+from toryo.operations.calls.full_holders import Full
 from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.calls.recent_answers import RecentAnswers
@@ -41,6 +42,8 @@ class Context:
     tries: Tries = field(default_factory=Tries)
     keys: Pace = field(default_factory=Pace)
     """How often each API key calls."""
+    full: Full = field(default_factory=Full)
+    """Which API keys have stored as much as they may."""
     tokens: TokenFiles | None = None
     """The data directory whose tokens are good here."""
     forecasts: Forecasting | None = None

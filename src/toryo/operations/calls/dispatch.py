@@ -2,6 +2,8 @@
 
 `validate → identify → admit → guard → replay or handle → count, accompany → record → commit → hint`
 
+What is stored by then is counted, too (`stored_limits.py`).
+
 Calls that arrive at the same time may be carried out in one transaction instead, by the line of their operation
 (`together.py`). The operations that have one are declared by `queue/batched.py`, not here and not by their handlers.
 
@@ -30,7 +32,16 @@ from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
-from toryo.operations.calls import call_log, context, idempotency, session_hooks, together, toolsets, validation
+from toryo.operations.calls import (
+    call_log,
+    context,
+    idempotency,
+    session_hooks,
+    stored_limits,
+    together,
+    toolsets,
+    validation,
+)
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Proof, catalogue
@@ -459,9 +470,12 @@ class Request:
             made = call.made
             if call.has_session:
                 session_hooks.hooks().guard(call, self.operation)
+            stored_limits.refuse_full(call, self.operation, self.arguments)
             # What the handler answers; with an idempotency key that was used before, what it answered then.
             key = self.credentials.idempotency_key
             result = idempotency.carried_out(call, self.operation, self.parameters, self.arguments, key)
+            if not isinstance(result, Later):
+                stored_limits.count(call, self.operation, self.arguments)
         except Refusal as refusal:
             told = refusal.without(made) if made else refusal
             if tx.wrote:

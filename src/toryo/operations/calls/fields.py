@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args
 
+import orjson
 from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
@@ -45,10 +46,29 @@ Printed = Annotated[str, _PRINTED]
 LONGEST_TEXT, LONGEST_TITLE = 100_000, 300
 Text = Annotated[Lines, Field(max_length=LONGEST_TEXT)]
 """A description, a summary: prose as long as anybody needs."""
+LONGEST_JSON = 256 * 1024
+"""Bytes of any JSON: a context, a result, a shared value."""
 Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE, pattern=r"\S")]
 """Of a task."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 """Of a person, an agent or a project."""
+
+
+def any_json(field: FieldInfo) -> bool:
+    """Whether a field takes JSON of any shape."""
+    return field.annotation is Any
+
+
+def short_json(value: Any) -> Any:
+    """As it is; raises for one that is too long to be stored."""
+    size = len(orjson.dumps(value, default=str)) if value is not None else 0
+    if size > LONGEST_JSON:
+        raise PydanticCustomError(
+            "json_too_long",
+            "must be at most {most} bytes long as JSON, but has {size}; store it in a file and pass its path",
+            {"most": LONGEST_JSON, "size": size},
+        )
+    return value
 
 
 def one_line(field: FieldInfo) -> bool:

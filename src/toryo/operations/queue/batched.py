@@ -25,7 +25,7 @@ from toryo.domain.projects import Approvals, Project
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Approval, Details, Status, Task, verb
 from toryo.domain.times import SECOND, Millis
-from toryo.operations.calls import context, idempotency, permissions, together
+from toryo.operations.calls import context, idempotency, permissions, stored_limits, together
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import Handler, Later
@@ -39,6 +39,7 @@ from toryo.operations.tasks import create_tools, mutations, queue_tasks
 from toryo.operations.tasks.queue_tasks import Wanted
 from toryo.storage.engine.database import Connection
 from toryo.storage.queue_batches import ClaimedTask, Found, KeyHolder, OnceKey, Queue
+from toryo.storage.stored_amounts import Amount, Owner
 from toryo.storage.transaction import Transaction
 
 
@@ -206,6 +207,8 @@ _KINDS: dict[Handler, _Kind] = {
 }
 
 
+_EVENTS_OF_RESULT = 3
+"""At most."""
 _KEYS_KNOWN = 10_000
 """Of how many keys it is remembered in which project they are."""
 
@@ -242,6 +245,8 @@ class _Work:
         self.seen: dict[str, Millis] = {}
         self.filed: dict[Queue, int] = {}
         """How many tasks were added to each queue."""
+        self.amounts: dict[Owner, Amount] = {}
+        """What is stored, and what this batch adds."""
         self._hashes: dict[str, str] = {}
         """Of the keys, by call."""
 
@@ -251,11 +256,13 @@ class _Work:
         adopted = self._adopted(requests)
         asked = self._identified([*adopted, *requests])
         known = [each for each in asked if each is not None]
+        self._learn_amounts(known)
         self._file([each for each in known if _kind(each).files])
         self._submit([each for each in known if _kind(each).submits])
         self._poll([each for each in known if not _kind(each).files and not _kind(each).submits])
         answers = [None if each is None else self._answered(each) for each in asked]
         self.rows.seen(list(self.seen.items()))
+        self._count_stored([each for each in known if each.answer is not None])
         self.tx.events.flush()
         if (first := next((each for each in answers if each is not None), None)) is not None:
             first.hints = frozenset(self.tx.hints)  # of the whole batch: they are sent together
@@ -352,12 +359,44 @@ class _Work:
         if after is not None:
             self.seen[presence.agent_id] = after.seen_at
 
+    # --- how much may be stored --------------------------------------------------------------------------------------
+
+    def _learn_amounts(self, asked: Sequence[_Asked]) -> None:
+        storing = {owner for each in asked if _stores(each) for owner in _owners(each)}
+        self.amounts = dict(self.tx.stored_amounts.of(storing)) if storing else {}
+
+    def _with_room(self, asked: _Asked, tasks: int, events: int) -> bool:
+        """Whether all that it adds certainly fits; it is taken into account from now on. What does not, the handlers
+        refuse."""
+        more = Amount(stored_limits.size_of(asked.request.arguments, events), tasks)
+        both, settings = _owners(asked), self.line.context.settings
+        if not all(stored_limits.fits(settings, each[1], self.amounts.get(each, Amount()), more) for each in both):
+            return False
+        for each in both:
+            before = self.amounts.get(each, Amount())
+            self.amounts[each] = Amount(before.bytes + more.bytes, before.tasks + more.tasks)
+        return True
+
+    def _count_stored(self, asked: Sequence[_Asked]) -> None:
+        """As `stored_limits.count`, for all calls at once."""
+        stored: dict[Owner, Amount] = {}
+        for each in asked:
+            events = self.tx.events.collected[each.first_event : each.end_of_events]
+            if not events or not _stores(each):
+                continue
+            size = stored_limits.size_of(each.request.arguments, len(events))
+            for owner in _owners(each):
+                before = stored.get(owner, Amount())
+                stored[owner] = Amount(before.bytes + size, before.tasks + stored_limits.created(events))
+        self.tx.stored_amounts.add(stored)
+
     # --- filing ------------------------------------------------------------------------------------------------------
 
     def _file(self, asked: Sequence[_Asked]) -> None:
         wanted = [(each, files(each.parameters)) for each in asked if (files := _kind(each).files) is not None]
         wanted = [(each, tasks) for each, tasks in wanted if all(_Plain.new_task(each.project, task) for task in tasks)]
         wanted = self._with_dependencies(self._for_the_first_time(wanted))
+        wanted = [(each, tasks) for each, tasks in wanted if self._with_room(each, len(tasks), len(tasks))]
         if not wanted:
             return
         queues = {(each.project.id, task.agent_type) for each, tasks in wanted for task in tasks}
@@ -444,7 +483,8 @@ class _Work:
         for each, results in given:
             own = [(result, held[result.task_id]) for result in results if result.task_id in held]
             first = len({result.task_id for result in results} - taken) == len(results) == len(own)
-            if first and all(_Plain.result(each, result, task) for result, task in own):
+            plain_results = first and all(_Plain.result(each, result, task) for result, task in own)
+            if plain_results and self._with_room(each, 0, _EVENTS_OF_RESULT * len(own)):
                 plain.append((each, own))
                 taken.update(result.task_id for result in results)
         if not plain:
@@ -676,6 +716,14 @@ class _Room:
 
 def _kind(asked: _Asked) -> _Kind:
     return _KINDS[asked.request.operation.handler]
+
+
+def _stores(asked: _Asked) -> bool:
+    return stored_limits.counts(asked.request.operation, asked.caller)
+
+
+def _owners(asked: _Asked) -> Sequence[Owner]:
+    return stored_limits.owners(asked.project.id, asked.caller.actor_id)
 
 
 def _once(asked: _Asked, wanted: list[Wanted]) -> idempotency.Once | None:

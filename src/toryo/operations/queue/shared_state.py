@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired
 
-import orjson
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
 from toryo.domain.times import SECOND, iso
 from toryo.operations.calls.call import Call
@@ -21,8 +19,6 @@ from toryo.operations.calls.results import Result
 
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
-LONGEST = 256 * 1024
-"""Bytes of a value as JSON."""
 USUAL_TTL, LONGEST_TTL = 7_200, 2_592_000
 
 
@@ -44,14 +40,6 @@ class StateSet(Result):
 @operation("set_shared_state", grant=Grant.SHARER, parameters=SetState)
 def set_shared_state(call: Call, wanted: SetState) -> StateSet:
     """Store a value for the agents of your project. Returns its version."""
-    size = len(orjson.dumps(wanted.value))
-    if size > LONGEST:
-        raise Refusal(
-            Code.TOO_LARGE,
-            f"The value is {size} bytes long as JSON; the limit is {LONGEST}.",
-            "Store it in a file and share the path.",
-            limit=LONGEST,
-        )
     project_id = call.caller.project_id or ""
     entry = call.context.shared(call.tx).put(
         project_id, wanted.key, wanted.value, call.actor.id, call.now, wanted.ttl * SECOND, wanted.expected_version,

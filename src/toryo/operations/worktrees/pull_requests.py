@@ -46,7 +46,21 @@ def words(call: Call, project: Project, task: Task, found: Sequence[Worktree], m
     authors = sorted({each.assignee_id for each in (task, *parts) if each.assignee_id is not None})
     heads = {each.task_id: each.head_commit for each in found}
     title = one_line(task.title)[:LONGEST_TITLE] or task.id
-    return {"title": title, "body": text, "authors": authors, "heads": heads, "asked_for": task.id}
+    return {
+        "title": title,
+        "body": text,
+        "authors": authors,
+        "heads": heads,
+        "asked_for": task.id,
+        "forbid_secrets": _forbids_secrets(call, project, (task, *parts)),
+    }
+
+
+def _forbids_secrets(call: Call, project: Project, tasks: Sequence[Task]) -> bool:
+    """Whether a check of the project, or of one of the tasks, does so: every commit is searched before it is pushed."""
+    checks = [*project.settings.required_checks]
+    checks += [check for each in tasks if each.has_acceptance for check in call.tx.tasks.details(each.id).acceptance]
+    return any(check.get("diff", {}).get("forbid_secrets") for check in checks)
 
 
 def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) -> Iterator[Worded]:

@@ -79,9 +79,37 @@ def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, .
     return list(done)
 
 
+MOST_WAITING = 40
+"""Diffs that one person may have asked for and that no Coordinator has answered yet: two combined ones."""
+MOST_KEPT = 20
+"""Answered diffs of one task; older ones are forgotten when another is asked for."""
+
+
 def ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> WorktreeJob:
+    """A worktree job for the Coordinator with the files. Who only looks may ask, too: so a diff that waits already is
+    not asked for again, and nobody has more than MOST_WAITING. Raises Refusal."""
+    call.enter(worktree.project_id)
     _refuse_away(call, worktree)
+    if kind is Kind.DIFF:
+        waiting = [job for job in call.tx.worktrees.unfinished() if job.kind is Kind.DIFF]
+        for job in waiting:
+            if job.task_id == worktree.task_id and job.options == options and job.taken_at is None:
+                return job
+        _refuse_many(call, sum(job.asked_by == call.actor.id for job in waiting))
+        call.tx.worktrees.forget_diffs(worktree.task_id, MOST_KEPT)
     return worktree_locks.send(call, worktree, kind, options)
+
+
+def _refuse_many(call: Call, waiting: int) -> None:
+    if waiting < MOST_WAITING or not call.caller.is_person:
+        return
+    raise Refusal(
+        Code.RATE_LIMITED,
+        say("{count} diffs that you have asked for are not answered yet; the limit is {count}.", count=MOST_WAITING),
+        "Wait until the Coordinator has answered some of them.",
+        limit=MOST_WAITING,
+        retry_after=5,
+    )
 
 
 def _refuse_away(call: Call, worktree: Worktree) -> None:
