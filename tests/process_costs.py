@@ -21,6 +21,9 @@ _PRESSURE = Path("/proc/pressure/cpu")
 _DELAY_OF_ENDED = 3.0
 """How long a process that has ended may at least have queued for a second of CPU: the kernel forgets it with the
 process. Where more threads want to run than that for each processor, it is as long as they make it."""
+_MANY_ENDED = 0.1
+"""Seconds of CPU of processes that have ended, from which on they may have queued whenever anything has: each start and
+each end of a short process waits for its turn."""
 _SAMPLE = 0.0035
 """Seconds of CPU of one sample of `slowness`, on the idle machine on which the limits were set."""
 
@@ -47,8 +50,10 @@ class Spent:
         """Seconds in which it waited for something else than a processor."""
         if not _SCHEDULER_TELLS:
             return 0.0
-        delay = max(_DELAY_OF_ENDED, os.getloadavg()[0] / (os.cpu_count() or 1))
-        return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - delay * max(0.0, self.ended))
+        delay = max(_DELAY_OF_ENDED, os.getloadavg()[0] / (os.cpu_count() or 1)) * max(0.0, self.ended)
+        if self.ended > _MANY_ENDED:
+            delay = max(delay, self.pressed)
+        return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - delay)
 
 
 shared: list[Spent] = []

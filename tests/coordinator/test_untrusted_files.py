@@ -42,6 +42,7 @@ DIRECT = {
     "coordinator/program_homes.py": {"open", "os.open"},  # step by step from a directory that is held; writes
     "coordinator/tree_setup.py": {"os.open"},  # writes copies below a directory that is held
     "coordinator/worktrees/clean_checkouts.py": {"read_bytes"},  # its own record, beside what agents write
+    "coordinator/network_entry.py": {"os.open"},  # /dev/null
     "cli/agent_programs.py": {"open"},  # the first line of a program on PATH
 }
 """Who opens files without `untrusted_files.py`, or reads YAML without `yaml_documents.py`, and why that is right."""
