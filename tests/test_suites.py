@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 TIGHT = """
 import os
 from tests import suites
-suites.CPU, suites.WAITING, suites.TWINS = 0.1, 0.2, int(os.environ.get("TWINS", "1"))
+suites.CPU, suites.WAITING, suites.TWINS = 0.05, 0.2, int(os.environ.get("TWINS", "1"))
 suites.SHARED = {"dear": suites.Most(cpu=20)}
 suites.STORIES = {"test_planted.py::test_a_story_that_is_listed": suites.Most(cpu=20)}
 """
@@ -22,7 +22,7 @@ PLANTED = """
 import select, subprocess, sys, time
 import pytest
 
-BURN = "import time; end = time.process_time() + 0.3\\nwhile time.process_time() < end: pass"
+BURN = "import time; end = time.process_time() + 0.2\\nwhile time.process_time() < end: pass"
 
 @pytest.fixture(scope="module")
 def dear(): exec(BURN)
