@@ -19,7 +19,7 @@ from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
-from toryo.coordinator import acceptance_checks, tree_setup, worktrees
+from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.jobs import Jobs
@@ -143,6 +143,32 @@ def test_what_a_check_leaves_is_not_there_for_the_next_one(check: Checked, workt
     check(f"{evil}; true")
     (worktree.path / "b").write_text("more\n")
     assert check(listed) == before
+
+
+@pytest.mark.deep
+def test_files_that_an_agent_changes_after_its_checks_have_passed_are_told_when_it_ends(
+    check: Checked, worktree: Worktree
+) -> None:
+    def told() -> str:
+        found: str | None = task_worktrees.kept(worktree, Launch("lau_1", "ann"))["trouble"]
+        return found or ""
+
+    (worktree.path / "work").write_text("good\n")
+    assert "failed" in check("grep bad work", "")
+    assert told() == "", "nothing has passed"
+    assert "failed" not in check("grep good work", "")
+    assert told() == "", "what has passed is what is kept, committed since or not"
+    (worktree.path / "work").write_text("good and more\n")
+    assert told() == task_worktrees.CHANGED_LATE
+    assert "failed" not in check("grep more work", "")
+    assert told() == ""
+    (worktree.path / "work").write_text("bad\n")
+    assert "failed" in check("grep good work", "")
+    assert told() == "", "its checks have failed since: nobody takes it for checked"
+    assert "failed" not in check("grep bad work", "")
+    (worktree.path / "work").write_text("more work, in another launch\n")
+    task_worktrees.made(task_worktrees.Place(worktree.name), PROJECT, worktree.repository, worktree.path.parents[1])
+    assert told() == ""
 
 
 def test_what_the_set_up_changes_of_the_commit_is_not_checked(check: Checked) -> None:

@@ -7,6 +7,7 @@ until the server has accepted it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Coroutine, Iterable
 from functools import partial
@@ -143,7 +144,7 @@ class Jobs:
         directory = found.clean.working_directory if found is not None else Path(own or order.working_directory)
         place = artifacts.Place(directory, found.clean.top if found is not None else None)
         collect = partial(artifacts.collected, place=place, mask=mask, room=artifacts.Room())
-        return await acceptance_checks.evidence(
+        ended = await acceptance_checks.evidence(
             order.checks,
             directory,
             self._starter.check_walled(order, directory),
@@ -152,6 +153,11 @@ class Jobs:
             collect,
             Path(order.worktree) if order.worktree else None,
         )
+        if found is not None:
+            with contextlib.suppress(Trouble, OSError):
+                passed = not any(each.failed for each in ended)
+                await asyncio.to_thread(clean_checkouts.note, found.worktree, found.clean, passed=passed)
+        return ended
 
     async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:
         """Raises SetupFailed, Trouble or OSError."""

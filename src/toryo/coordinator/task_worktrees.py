@@ -72,6 +72,7 @@ def made(place: Place, project_id: str, repository: Path, directory: Path) -> Wo
         left = [_keep_what_was_left(repository, directory / project_id, base) for base in place.bases + place.brings]
         brings = [worktrees.branch_of(each) for each in place.brings]
         found = worktrees.make(repository, directory / project_id, place.name, bases, brings)
+        clean_checkouts.forget(found)
         notes = worktrees.bring(found, brings) if brings else ()
     except Trouble as trouble:
         raise BadWorktree(f"No worktree could be created for the task (isolation: worktree). {trouble}") from trouble
@@ -122,16 +123,23 @@ def touched(worktree: Worktree) -> list[str] | None:
         return None
 
 
+CHANGED_LATE = (
+    "The agent changed files after the checks had passed, so what is on the branch now has not been checked. Before "
+    "you merge it, look at the changes, or send the task back to be checked again."
+)
+
+
 def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     """Commits what a process left and returns the state; what prevents the commit is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
     try:
         found = worktrees.keep(worktree, message, launch.agent_id)
+        late = CHANGED_LATE if clean_checkouts.changed_since(worktree) else ""
     except (Trouble, OSError) as trouble:
         return {**told(worktree), "trouble": short(str(trouble))}
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
     left_out = f"Not saved (other repositories, or too large): {', '.join(found.left_out)}" if found.left_out else ""
-    prevented = short(" ".join(filter(None, [found.trouble, left_out])))
+    prevented = short(" ".join(filter(None, [found.trouble, late, left_out])))
     paths = {"touched": touched(worktree)} if watched(launch) else {}
     return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None, **paths}
 

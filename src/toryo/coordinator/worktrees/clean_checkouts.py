@@ -36,6 +36,7 @@ LOCK_FILES = re.compile(
 )
 """Files that say what is installed. Where one of them differs, the set-up runs again."""
 RECORD = "prepared.json"
+PASSED = "passed"
 
 _State = list[int]
 
@@ -94,6 +95,38 @@ def settle(worktree: Worktree, clean: Clean) -> None:
         draft = _record_of(place).with_suffix(".new")
         draft.write_text(json.dumps({"key": clean.due, "made": made}))
         draft.replace(_record_of(place))
+
+
+# --- what has passed --------------------------------------------------------------------------------------------------
+
+
+def note(worktree: Worktree, clean: Clean, *, passed: bool) -> None:
+    """How the checks have ended that ran there, for `changed_since`. Raises Trouble or OSError."""
+    forget(worktree)
+    if not passed:
+        return
+    tree = git_of(opened(worktree.repository), clean.top)("rev-parse", f"{clean.commit}^{{tree}}")
+    _passed(worktree).write_text(tree)
+
+
+def forget(worktree: Worktree) -> None:
+    """Work begins in it again."""
+    _passed(worktree).unlink(missing_ok=True)
+
+
+def changed_since(worktree: Worktree) -> bool:
+    """Whether the branch has other files than those that have passed; no if nothing has. Raises Trouble or OSError."""
+    try:
+        passed = _passed(worktree).read_text()
+    except FileNotFoundError:
+        return False
+    git = opened(worktree.repository).git
+    return git("rev-parse", f"refs/heads/{worktree.branch}^{{tree}}") != passed
+
+
+def _passed(worktree: Worktree) -> Path:
+    """Where no agent and no check can write."""
+    return seen_of(check_place(worktree.path)) / PASSED
 
 
 # --- what a set-up made -----------------------------------------------------------------------------------------------
