@@ -101,6 +101,7 @@ def test_the_output_can_be_read_by_people_and_holds_no_credential(team, coordina
     assert "tlc_" not in team.task(task_id)["summary"], "not in the summary either"
 
 
+@pytest.mark.deep
 def test_told_to_leave_it_ends_its_command_leaves_a_note_and_resumes_later(quiet, tmp_path) -> None:
     team, data = quiet, tmp_path / "data"
     worker = team.hire("w", "command")

@@ -186,7 +186,7 @@ def _every_statement() -> Iterator[tuple[str, Statement]]:
                 yield f"update_by_id({table.name}.{column.name})", update_by_id(table, (column.name,))
 
 
-_WRITES = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)")
+_WRITES = re.compile(r"(?:INSERT INTO|(?<!DO )UPDATE|DELETE FROM)\s+(\w+)")
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"], ids=["SQLite", "PostgreSQL"])

@@ -12,6 +12,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -218,6 +219,8 @@ class Log:
         """What was read; nothing: the end."""
         if decided := self._covered(data):
             self._take(decided)
+        elif data and self.reading is None and self.doing is not None:
+            self._notice(replace(self.doing))  # its line is not over, but it lives
         if not data:
             self._take(b"")
         if self._too_large:
