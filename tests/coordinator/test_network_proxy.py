@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import runpy
+import shutil
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from toryo.coordinator import network_limits, network_proxy
+import toryo
+from toryo import sandbox_network
+from toryo.coordinator import network_entry, network_limits, network_proxy
 from toryo.coordinator.network_limits import Program
 from toryo.coordinator.network_proxy import Policy, Ports, Proxy
 from toryo.coordinator.provider import Needs, Own
@@ -271,6 +280,46 @@ def test_a_hostile_process_in_the_sandbox_gives_nothing_but_one_socket_for_a_por
         socket.send_fds(theirs, [b"ok"], [file.fileno()] * passed)
         with pytest.raises(OSError, match=r"listens|socket"):
             Ports(ours)._connected(3000)
+
+
+# --- the two files, as they are executed ------------------------------------------------------------------------------
+
+
+def _executed(*words: str, package: Path | None = None, around: Mapping[str, Any] | None = None) -> tuple[str, int]:
+    """What a program prints through both files without a sandbox, and its status. `package`: a copy of `toryo`."""
+    files = [Path(str(each.__file__)) for each in (network_proxy, network_entry)]
+    proxy, entry = [package / "coordinator" / each.name for each in files] if package is not None else files
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, tempfile.TemporaryFile() as spec, Path(os.devnull).open("wb") as refusals:
+        spec.write(json.dumps({"hosts": [], "trusted": [], "leads": [], "ports": [], "why": ""}).encode())
+        spec.seek(0)
+        python = (sys.executable, "-I", "-S")
+        kept = (spec.fileno(), ours.fileno(), refusals.fileno(), theirs.fileno())
+        before = (*python, str(proxy), *map(str, kept[:3]), *python, str(entry), str(kept[3]))
+        argv = (*before, '{"listen": [], "ports": []}', *words)
+        ends = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "timeout": 60}
+        done = subprocess.run(argv, pass_fds=kept, text=True, check=False, **ends, **around or {})
+    return done.stdout, done.returncode
+
+
+def test_nothing_beside_the_package_is_executed_outside_of_the_sandbox(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "toryo"
+    (package / "coordinator").mkdir(parents=True)
+    for each in (network_proxy, network_entry, sandbox_network):
+        file = Path(str(each.__file__))
+        shutil.copy(file, package / file.relative_to(Path(toryo.__file__).parent))
+    for name in sys.stdlib_module_names | {"toryo/__init__", "sitecustomize", "usercustomize"}:
+        for folder in (package.parent, package, package / "coordinator"):
+            if (folder / name).parent.is_dir() and not (folder / f"{name}.py").exists():
+                (folder / f"{name}.py").write_text(f"print('planted', {name!r})\n")
+    around = {"cwd": package.parent, "env": {**os.environ, "PYTHONPATH": str(package.parent)}}
+    assert _executed("/bin/echo", "ran", package=package, around=around) == ("ran\n", 0)
+
+
+def test_a_link_to_the_package_is_followed_once_and_not_at_each_launch(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(Path(toryo.__file__).parent)
+    found = runpy.run_path(str(tmp_path / "link" / "coordinator" / "network_proxy.py"))["FILE"]
+    assert found == network_proxy.FILE == Path(str(network_proxy.__file__)).resolve()
 
 
 # --- what one launch is told ------------------------------------------------------------------------------------------

@@ -14,25 +14,34 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-import sys
-from pathlib import Path
-
-if __name__ == "__main__":  # executed as a file
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+import importlib.util
 import json
+import os
 import re
 import select
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split
+FILE = Path(__file__).resolve()
+"""Is executed outside of the sandbox, so it is found once: an agent could lead a link to it elsewhere later."""
+
+if __name__ == "__main__":
+    # By its file alone: the directory around the package may be a project's, where agents write what Python would find.
+    _name, _beside = "toryo.sandbox_network", FILE.parents[1] / "sandbox_network.py"
+    _found = importlib.util.spec_from_file_location(_name, _beside)
+    assert _found is not None
+    assert _found.loader is not None
+    sys.modules[_name] = importlib.util.module_from_spec(_found)
+    _found.loader.exec_module(sys.modules[_name])
+
+from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split  # noqa: E402
 
 MOST_CONNECTIONS = 256
 LARGEST_HEADER = 32 * 1024

@@ -328,7 +328,7 @@ def _networked(
     keep += made
     python = (sys.executable, "-I", "-S")
     return (
-        (*python, str(network_proxy.__file__), str(made[2]), str(made[0]), str(made[3])),
+        (*python, str(network_proxy.FILE), str(made[2]), str(made[0]), str(made[3])),
         (*python, str(network_entry.__file__), str(made[1]), limits.entry),
     )
 
