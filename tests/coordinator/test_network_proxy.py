@@ -316,6 +316,11 @@ def test_nothing_beside_the_package_is_executed_outside_of_the_sandbox(tmp_path:
     assert _executed("/bin/echo", "ran", package=package, around=around) == ("ran\n", 0)
 
 
+def test_a_program_ignores_the_same_signals_as_without_a_limited_network() -> None:
+    words = ("/bin/grep", "SigIgn", "/proc/self/status")
+    assert _executed(*words)[0] == subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
 def test_a_link_to_the_package_is_followed_once_and_not_at_each_launch(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(Path(toryo.__file__).parent)
     found = runpy.run_path(str(tmp_path / "link" / "coordinator" / "network_proxy.py"))["FILE"]

@@ -78,10 +78,16 @@ def main(number: str, told: str, *words: str) -> None:
     control.set_inheritable(False)
     try:
         enter(control, [(str(host), int(port)) for host, port in spec["listen"]], list(spec["ports"]))
-        os.execv(words[0], words)  # noqa: S606
     except OSError as problem:
         os.write(2, f"toryo: the network of the sandbox could not be set up: {problem}\n".encode())
         os._exit(FAILED)
+    _become(words)
+
+
+def _become(words: tuple[str, ...]) -> None:
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would go on with that
+        signal.signal(number, signal.SIG_DFL)
+    os.execv(words[0], words)  # noqa: S606
 
 
 if __name__ == "__main__":

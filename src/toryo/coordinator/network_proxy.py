@@ -514,6 +514,8 @@ def main(spec: str, ours: str, refusals: str, *words: str) -> None:
         os.set_inheritable(each, False)
     parent = os.pidfd_open(os.getpid())
     if os.fork():
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and programs would go on with that
+            signal.signal(number, signal.SIG_DFL)
         os.execv(words[0], words)  # noqa: S606
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it is asked to leave with its group, and ends with the sandbox
