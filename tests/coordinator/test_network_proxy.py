@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import runpy
 import shutil
 import socket
@@ -70,7 +71,7 @@ class Way:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.at = self._listening.getsockname()
         self.proxy = Proxy(policy, self.told.append, resolve)
-        threading.Thread(target=self.proxy.serve, args=(self._listening,), daemon=True).start()
+        threading.Thread(target=self.proxy.serve, args=(self._listening, self.proxy.answer), daemon=True).start()
 
     def ask(self, request: bytes, *, ends: bool = False) -> bytes:
         """All that is answered until the connection ends."""
@@ -234,6 +235,50 @@ def test_a_huge_header_a_silent_client_and_too_many_connections_hurt_nobody_else
     while not (answer := way_.ask(request)):  # until the last of them has given its place back
         pass
     assert answer.endswith(b"fine")
+
+
+def test_a_connection_for_which_no_thread_can_be_started_is_closed_and_the_next_one_is_answered(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "MOST_CONNECTIONS", 1)
+    way_ = way(trusted=[("model.example", service.port)])
+    real, failures = threading.Thread.start, iter([True])
+
+    def start(thread: threading.Thread) -> None:
+        if next(failures, False):
+            raise RuntimeError("can't start new thread")
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    request = f"GET http://model.example:{service.port}/ HTTP/1.1\r\n\r\n".encode()
+    assert way_.ask(b"") == b""
+    assert way_.ask(request).endswith(b"fine")
+
+
+def test_whoever_holds_all_connections_to_the_programs_ports_does_not_cut_the_program_off(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "MOST_FROM_OUTSIDE", 1)
+    monkeypatch.setattr(network_proxy, "MOST_CONNECTIONS", 1)
+    told: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(network_proxy, "_tell", told.put)
+    spec = {"hosts": [f"127.0.0.1:{service.port}"], "trusted": [], "leads": [], "ports": [0], "why": ""}
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.settimeout(BOUND)
+    launch, its_end = os.pipe()
+    with ours, theirs, socket.create_server(("127.0.0.1", 0)) as way_out:
+        socket.send_fds(theirs, [b'[["127.0.0.1", 1]]'], [way_out.fileno()])
+        running = threading.Thread(target=network_proxy._run, args=(spec, ours, -1, launch), daemon=True)
+        running.start()
+        port = int(told.get(timeout=BOUND).rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=BOUND):
+            assert theirs.recv(16) == b"0", "this connection is held"
+            with socket.create_connection(way_out.getsockname(), timeout=BOUND) as program:
+                program.sendall(b"GET http://127.0.0.1:%d/ HTTP/1.1\r\n\r\n" % service.port)
+                assert program.recv(65536).startswith(b"HTTP/1.1 200")
+        os.close(its_end)
+        running.join(BOUND)
+    os.close(launch)
 
 
 def test_only_so_many_different_hosts_are_noted() -> None:

@@ -44,6 +44,8 @@ if __name__ == "__main__":
 from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split  # noqa: E402
 
 MOST_CONNECTIONS = 256
+MOST_FROM_OUTSIDE = 128
+"""Connections to ports of the program. Each connection has two descriptors, of which a process often has 1024."""
 LARGEST_HEADER = 32 * 1024
 HEADER_WITHIN = 20.0
 CONNECT_WITHIN = 20.0
@@ -117,18 +119,15 @@ def resolved(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-class Proxy:
-    """`note` is told each refused `host:port`, once."""
+class Served:
+    """`most`: connections at once, of all its sockets together."""
 
-    def __init__(self, policy: Policy, note: Callable[[str], None], resolve: Resolve = resolved) -> None:
-        self._policy, self._note, self._resolve = policy, note, resolve
-        self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self._told: set[str] = set()
-        self._lock = threading.Lock()
+    def __init__(self, most: int) -> None:
+        self._room = threading.BoundedSemaphore(most)
 
-    def serve(self, listening: socket.socket, work: Callable[[socket.socket], None] | None = None) -> None:
-        """Accepts connections until the socket is closed. Connections beyond the limit are closed at once."""
-        work = work or self.answer
+    def serve(self, listening: socket.socket, work: Callable[[socket.socket], None]) -> None:
+        """Accepts connections until the socket is closed. Connections beyond the limit, and those for which no thread
+        can be started, are closed at once."""
         while True:
             try:
                 client, _ = listening.accept()
@@ -140,7 +139,11 @@ class Proxy:
             if not self._room.acquire(blocking=False):
                 client.close()
                 continue
-            threading.Thread(target=self._in_thread, args=(work, client), daemon=True).start()
+            try:
+                _started(self._in_thread, work, client)
+            except OSError:
+                self._room.release()
+                client.close()
 
     def _in_thread(self, work: Callable[[socket.socket], None], client: socket.socket) -> None:
         try:
@@ -148,6 +151,26 @@ class Proxy:
                 work(client)
         finally:
             self._room.release()
+
+
+def _started(work: Callable[..., None], *given: Any) -> threading.Thread:
+    """Raises OSError if this machine has no thread left."""
+    made = threading.Thread(target=work, args=given, daemon=True)
+    try:
+        made.start()
+    except RuntimeError as problem:
+        raise OSError(errno.EAGAIN, str(problem)) from None
+    return made
+
+
+class Proxy(Served):
+    """`note` is told each refused `host:port`, once."""
+
+    def __init__(self, policy: Policy, note: Callable[[str], None], resolve: Resolve = resolved) -> None:
+        super().__init__(MOST_CONNECTIONS)
+        self._policy, self._note, self._resolve = policy, note, resolve
+        self._told: set[str] = set()
+        self._lock = threading.Lock()
 
     def answer(self, client: socket.socket) -> None:
         """Answers one request. Raises OSError."""
@@ -200,8 +223,7 @@ class Proxy:
             lines = [f"{request.method} {target} HTTP/1.1".encode(), *request.passed_on]
             ending = self._for_upstream(host, port) if upstream else f"Host: {exactly(host, port)}\r\n\r\n"
             server.sendall(b"\r\n".join([*lines, b"Connection: close", ending.encode()]))
-            sending = threading.Thread(target=_send_body, args=(client, server, request, rest), daemon=True)
-            sending.start()
+            sending = _started(_send_body, client, server, request, rest)
             _pass_on(server, client, _Activity())
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
@@ -392,8 +414,7 @@ class _Activity:
 def _relay(one: socket.socket, other: socket.socket) -> None:
     """Passes bytes on in both directions until both have ended."""
     activity = _Activity()
-    back = threading.Thread(target=_pass_on, args=(other, one, activity), daemon=True)
-    back.start()
+    back = _started(_pass_on, other, one, activity)
     _pass_on(one, other, activity)
     back.join()
 
@@ -423,11 +444,12 @@ def _pass_on(source: socket.socket, target: socket.socket, activity: _Activity) 
 # --- ports of the program ---------------------------------------------------------------------------------------------
 
 
-class Ports:
+class Ports(Served):
     """Connections to ports of the program: `control` leads to the process in the sandbox that makes them, which the
-    program can influence."""
+    program can influence. Whoever holds these connections takes none from the program's own way out."""
 
     def __init__(self, control: socket.socket) -> None:
+        super().__init__(MOST_FROM_OUTSIDE)
         self._control, self._lock = control, threading.Lock()
 
     def lead_to(self, port: int) -> Callable[[socket.socket], None]:
@@ -483,14 +505,13 @@ def _run(given: Mapping[str, Any], control: socket.socket, refusals: int, parent
     told, passed, *_ = socket.recv_fds(control, 64 * 1024, 64)
     for (host, port), number in zip(json.loads(told or b"[]"), passed, strict=True):
         listening, to = socket.socket(fileno=number), leads.get((host, port))
-        work = proxy.lead_to(*to) if to is not None else None
-        threading.Thread(target=proxy.serve, args=(listening, work), daemon=True).start()
+        _started(proxy.serve, listening, proxy.lead_to(*to) if to is not None else proxy.answer)
     ports = Ports(control)
     for port in given["ports"]:
         with contextlib.suppress(OSError):
             listening = published(port)
             _tell(f"Port {port} of the program: http://127.0.0.1:{listening.getsockname()[1]}")
-            threading.Thread(target=proxy.serve, args=(listening, ports.lead_to(port)), daemon=True).start()
+            _started(ports.serve, listening, ports.lead_to(port))
     waiting.unregister(control)
     waiting.poll()
 
