@@ -327,6 +327,16 @@ def test_a_hostile_process_in_the_sandbox_gives_nothing_but_one_socket_for_a_por
             Ports(ours)._connected(3000)
 
 
+def test_the_next_launch_publishes_a_port_where_the_last_one_did() -> None:
+    with network_proxy.published(0) as listening:
+        at = listening.getsockname()
+        with socket.create_connection(at, timeout=BOUND) as client:
+            listening.accept()[0].close()  # the end that closes first waits
+            assert client.recv(1) == b""
+    with network_proxy.published(at[1]) as listening:
+        assert listening.getsockname() == at
+
+
 # --- the two files, as they are executed ------------------------------------------------------------------------------
 
 
@@ -366,6 +376,18 @@ def test_a_program_ignores_the_same_signals_as_without_a_limited_network() -> No
     assert _executed(*words)[0] == subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+def test_a_program_that_cannot_be_executed_ends_as_with_a_shell(tmp_path: Path) -> None:
+    texts = {"plain": "echo without an interpreter, $1", "other": "#!/missing/interpreter\n", "no": "#!/bin/sh\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o644 if name == "no" else 0o755)
+    plain, other, no, gone = (str(tmp_path / each) for each in (*texts, "gone"))
+    assert _executed(plain, "one") == ("without an interpreter, one\n", 0)
+    assert _executed(other) == (f"{other}: not found\n", 127)
+    assert _executed(gone) == (f"{gone}: not found\n", 127)
+    assert _executed(no) == (f"{no}: Permission denied\n", 126)
+
+
 def test_a_link_to_the_package_is_followed_once_and_not_at_each_launch(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(Path(toryo.__file__).parent)
     found = runpy.run_path(str(tmp_path / "link" / "coordinator" / "network_proxy.py"))["FILE"]
@@ -394,6 +416,13 @@ def test_the_server_and_a_local_model_are_led_to_directly_and_hosts_by_the_proxy
     assert "ALL_PROXY" not in env
     assert env["no_proxy"] == "localhost,127.0.0.1,::1"
     assert env["A"] == "1"
+
+
+def test_a_port_of_the_program_is_never_the_one_of_its_proxy() -> None:
+    found = _limits(Asked(Network.MODEL, ports=(network_limits.PROXY_PORT,)))
+    assert found is not None
+    assert found.ports == (network_limits.PROXY_PORT,)
+    assert network_limits.PROXY_PORT not in [port for _, port in found.listen]
 
 
 def test_nothing_is_limited_where_it_is_open_and_a_socket_is_the_only_way_where_it_is_off() -> None:

@@ -11,6 +11,7 @@ Arguments: the descriptor of the way out; JSON with `listen` (host and port of e
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -19,6 +20,8 @@ import sys
 
 CONNECT_WITHIN = 5.0
 FAILED = 125
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""As a shell says it."""
 
 
 def enter(control: socket.socket, listen: list[tuple[str, int]], ports: list[int]) -> None:
@@ -85,9 +88,24 @@ def main(number: str, told: str, *words: str) -> None:
 
 
 def _become(words: tuple[str, ...]) -> None:
+    """The program takes this place, as a shell would start it."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would go on with that
         signal.signal(number, signal.SIG_DFL)
-    os.execv(words[0], words)  # noqa: S606
+    try:
+        _executed(words)
+    except OSError as problem:
+        missing = problem.errno == errno.ENOENT
+        os.write(2, f"{words[0]}: {'not found' if missing else problem.strerror}\n".encode())
+        os._exit(NOT_FOUND if missing else NOT_EXECUTABLE)
+
+
+def _executed(words: tuple[str, ...]) -> None:
+    try:
+        os.execv(words[0], words)  # noqa: S606
+    except OSError as problem:
+        if problem.errno != errno.ENOEXEC:
+            raise
+    os.execv("/bin/sh", ("/bin/sh", *words))  # noqa: S606 - a script that does not name its interpreter
 
 
 if __name__ == "__main__":

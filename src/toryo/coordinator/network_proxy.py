@@ -478,6 +478,7 @@ class Ports(Served):
 def published(port: int) -> socket.socket:
     """Listens on this port of this machine's loopback; on another one if it is taken. Raises OSError."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what is left of the last launch's connections
     try:
         made.bind(("127.0.0.1", port))
     except OSError:
