@@ -318,6 +318,58 @@ def test_the_machines_own_proxy_is_asked_for_public_hosts_and_not_for_those_that
     tunnel.close()
 
 
+class Echoing(Service):
+    """The machine's own proxy, and all hosts behind it: each answers with what it was asked. `opens`: for CONNECT."""
+
+    def __init__(self, *, opens: bool) -> None:
+        self._opens = opens
+        super().__init__()
+
+    def _hear(self, client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            data = client.recv(65536)
+            self.heard.append(data)
+            if data.startswith(b"CONNECT") and self._opens:
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                data = client.recv(65536)
+                self.heard.append(data)
+            client.sendall(b"HTTP/1.1 %d Echo\r\n\r\n" % (403 if data.startswith(b"CONNECT") else 200) + data)
+
+
+@pytest.mark.parametrize("opens", [True, False])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET http://far.example/ HTTP/1.1\r\nMax-Forwards: 0\r\n",
+        b"POST http://far.example/ HTTP/1.1\r\nContent-Length: 1\r\nMax-Forwards: 0\r\n",
+        b"OPTIONS http://far.example/ HTTP/1.1\r\nMax-Forwards: 0\r\n",
+        b"TRACE http://far.example/ HTTP/1.1\r\nMax-Forwards: 0\r\n",
+        b"TRACK http://far.example/ HTTP/1.1\r\n",
+        b"CONNECT far.example:443 HTTP/1.1\r\n",
+    ],
+)
+def test_the_login_of_the_machines_own_proxy_never_reaches_the_program(request_: bytes, *, opens: bool) -> None:
+    upstream = Echoing(opens=opens)
+    policy = Policy((rule("far.example"),), upstream=("127.0.0.1", upstream.port), authorization="Basic abc")  # type: ignore[arg-type]
+    answer = Way(policy, lambda *_: ["93.184.216.34"]).ask(request_ + b"\r\nx", ends=True)
+    upstream.close()
+    assert b"abc" not in answer
+    assert b"uthorization" not in answer
+    traced = request_.startswith(b"TRAC")
+    assert answer.startswith(b"HTTP/1.1 %d" % (405 if traced else 200 if opens else 502))
+    assert traced == (upstream.heard == [])
+    assert [each for each in upstream.heard if b"abc" in each] == upstream.heard[:1], "it alone is shown the login"
+    assert b"max-forwards" not in b"".join(upstream.heard).lower()
+
+
+def test_a_proxy_of_the_machine_without_a_login_gets_plain_requests_as_they_are() -> None:
+    upstream = Echoing(opens=False)
+    policy = Policy((rule("far.example"),), upstream=("127.0.0.1", upstream.port))  # type: ignore[arg-type]
+    answer = Way(policy, lambda *_: ["93.184.216.34"]).ask(b"GET http://far.example/x HTTP/1.1\r\n\r\n")
+    upstream.close()
+    assert answer.endswith(b"GET http://far.example:80/x HTTP/1.1\r\nConnection: close\r\nHost: far.example:80\r\n\r\n")
+
+
 @pytest.mark.parametrize("passed", [0, 1, 3])
 def test_a_hostile_process_in_the_sandbox_gives_nothing_but_one_socket_for_a_port(passed: int, tmp_path: Path) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

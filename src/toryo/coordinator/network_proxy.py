@@ -63,8 +63,11 @@ _OF_ONE_CONNECTION = frozenset(
     {
         *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"proxy-authenticate"),
         *(b"te", b"trailer", b"upgrade", b"expect", b"host", b"content-length", b"transfer-encoding"),
+        b"max-forwards",
     }
 )
+_ECHOING = frozenset({"TRACE", "TRACK"})
+"""Methods that answer with the request, to which this machine's own proxy may have added something."""
 
 
 class Refused(Exception):
@@ -177,6 +180,8 @@ class Proxy(Served):
         try:
             head, rest = _head(client)
             request = _Request.read(head)
+            if request.method in _ECHOING:
+                raise Refused("405 Method Not Allowed", f"{request.method} is not passed on.")
             if request.method == "CONNECT":
                 self._tunnel(client, request, rest)
             else:
@@ -199,16 +204,20 @@ class Proxy(Served):
         host, port = self._admitted(request.target)
         server, upstream = self._connected(host, port)
         with server:
-            if upstream:
-                server.sendall(f"CONNECT {exactly(host, port)} HTTP/1.1\r\n{self._for_upstream(host, port)}".encode())
-                answer, more = _head(server)
-                if not re.match(rb"HTTP/1\.[01] 2\d\d", answer):
-                    raise Refused("502 Bad Gateway", "The proxy of this machine did not open the connection.")
-            else:
-                more = b""
+            more = self._opened(server, host, port) if upstream else b""
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n" + more)
             server.sendall(rest)
             _relay(client, server)
+
+    def _opened(self, server: socket.socket, host: str, port: int) -> bytes:
+        """Has this machine's own proxy connect to a host. Answers what that host has said already."""
+        signs = f"Proxy-Authorization: {self._policy.authorization}\r\n" if self._policy.authorization else ""
+        name = exactly(host, port)
+        server.sendall(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{signs}\r\n".encode())
+        answer, more = _head(server)
+        if not re.match(rb"HTTP/1\.[01] 2\d\d", answer):
+            raise Refused("502 Bad Gateway", f"The proxy of this machine did not open a connection to {name}.")
+        return more
 
     def _forward(self, client: socket.socket, request: _Request, rest: bytes) -> None:
         found = _PLAIN.fullmatch(request.target)
@@ -219,19 +228,19 @@ class Proxy(Served):
         server, upstream = self._connected(host, port)
         with server:
             path = f"{'/' if path.startswith('?') else ''}{path}"
+            if upstream and self._policy.authorization:  # in a plain request the program could have it echoed
+                upstream = False
+                if self._opened(server, host, port):
+                    raise Refused("502 Bad Gateway", f"{exactly(host, port)} answered before it was asked.")
             target = f"http://{exactly(host, port)}{path}" if upstream else path
             lines = [f"{request.method} {target} HTTP/1.1".encode(), *request.passed_on]
-            ending = self._for_upstream(host, port) if upstream else f"Host: {exactly(host, port)}\r\n\r\n"
-            server.sendall(b"\r\n".join([*lines, b"Connection: close", ending.encode()]))
+            host_line = f"Host: {exactly(host, port)}\r\n\r\n".encode()
+            server.sendall(b"\r\n".join([*lines, b"Connection: close", host_line]))
             sending = _started(_send_body, client, server, request, rest)
             _pass_on(server, client, _Activity())
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
             sending.join(CONNECT_WITHIN)
-
-    def _for_upstream(self, host: str, port: int) -> str:
-        signs = f"Proxy-Authorization: {self._policy.authorization}\r\n" if self._policy.authorization else ""
-        return f"Host: {exactly(host, port)}\r\n{signs}\r\n"
 
     def _admitted(self, authority: str) -> tuple[str, int]:
         text, number = split(authority)
