@@ -165,6 +165,22 @@ def test_an_admitted_name_that_leads_to_this_machine_or_a_private_network_is_ref
     assert way_.told == ["model.example:443"]
 
 
+@pytest.mark.parametrize("leads", ["127.0.0.1", "127.0.0.2"])
+def test_an_admitted_name_that_leads_to_a_public_address_of_this_machine_is_refused(
+    leads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "is_public", lambda _: True)
+    with socket.create_server((leads, 0)) as listening:
+        port = listening.getsockname()[1]
+        way_ = way(f"model.example:{port}", leads=[leads])
+        answer = way_.ask(f"CONNECT model.example:{port} HTTP/1.1\r\n\r\nhello".encode())
+        assert answer.startswith(b"HTTP/1.1 403")
+        assert b"private network" in answer
+        with listening.accept()[0] as reached:
+            reached.settimeout(BOUND)
+            assert reached.recv(16) == b""
+
+
 def test_an_address_that_a_person_entered_is_reached_at_its_port_alone(service: Service) -> None:
     way_ = way(f"127.0.0.1:{service.port}")
     assert way_.ask(f"GET http://127.0.0.1:{service.port}/ HTTP/1.1\r\n\r\n".encode()).endswith(b"fine")

@@ -272,9 +272,14 @@ class Proxy(Served):
         failed = "no address"
         for there in [upstream] if upstream is not None else self._addresses(host, port):
             try:
-                return socket.create_connection(there, timeout=CONNECT_WITHIN), upstream is not None
+                made = socket.create_connection(there, timeout=CONNECT_WITHIN)
             except OSError as problem:
                 failed = _said(problem)
+                continue
+            if upstream is None and not self._anywhere(host, port) and _leads_here(made):
+                made.close()
+                raise self._refusal(host, port, _PRIVATE)
+            return made, upstream is not None
         raise Refused("502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {failed}")
 
     def _addresses(self, host: str, port: int) -> list[tuple[str, int]]:
@@ -285,11 +290,14 @@ class Proxy(Served):
             found = list(self._resolve(host, port))
         except OSError as problem:
             raise Refused("502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {_said(problem)}") from None
-        trusted = (host, port) in self._policy.trusted
-        usable = [(each, port) for each in found if trusted or is_public(each)]
+        usable = [(each, port) for each in found if self._anywhere(host, port) or is_public(each)]
         if not usable:
             raise self._refusal(host, port, _PRIVATE)
         return usable
+
+    def _anywhere(self, host: str, port: int) -> bool:
+        """Whether a host may lead to this machine or to a private network."""
+        return address(host) is not None or (host, port) in self._policy.trusted
 
 
 _PASSING = frozenset(
@@ -300,6 +308,25 @@ _PRIVATE = (
     "Its name leads to an address of this machine or of a private network, which the name of a host does not open. If "
     "that is wanted, a person can enter the address itself in network_hosts of the project."
 )
+
+
+def _leads_here(connection: socket.socket) -> bool:
+    """Whether it is one to this machine, by whatever address."""
+    there = connection.getpeername()[0]
+    if there == connection.getsockname()[0]:
+        return True
+    nobodys = "2001:db8::1" if connection.family is socket.AF_INET6 else "192.0.2.1"
+    return _can_be_bound(connection.family, there) and not _can_be_bound(connection.family, nobodys)
+
+
+def _can_be_bound(family: int, host: str) -> bool:
+    """It is an address of this machine, unless this machine is set so that it binds any."""
+    with socket.socket(family, socket.SOCK_DGRAM) as made:
+        try:
+            made.bind((host, 0))
+        except OSError:
+            return False
+        return True
 
 
 def _said(problem: OSError) -> str:
