@@ -323,7 +323,7 @@ def test_the_machines_own_proxy_is_asked_for_public_hosts_and_not_for_those_that
         direct=("near.example",),
         authorization="Basic abc",
     )
-    way_ = Way(policy, lambda *_: ["127.0.0.1"])
+    way_ = Way(policy, lambda host, _: ["127.0.0.1" if host == "near.example" else "93.184.216.34"])
     assert way_.ask(b"CONNECT far.example:443 HTTP/1.1\r\n\r\n", ends=True).endswith(b"far")
     assert tunnel.heard[0].splitlines()[:3] == [
         b"CONNECT far.example:443 HTTP/1.1",
@@ -332,6 +332,28 @@ def test_the_machines_own_proxy_is_asked_for_public_hosts_and_not_for_those_that
     ]
     assert way_.ask(f"CONNECT near.example:{service.port} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 403")
     tunnel.close()
+
+
+@pytest.mark.parametrize("request_", ["CONNECT {host}:443", "GET http://{host}/"])
+def test_the_machines_own_proxy_is_not_asked_for_a_name_that_leads_to_a_private_network(request_: str) -> None:
+    upstream = Echoing(opens=True)
+    rules = tuple(each for text in ("listed.example", "*.wild.example") if (each := rule(text)) is not None)
+    asked: list[str] = []
+
+    def resolve(host: str, _: int) -> list[str]:
+        asked.append(host)
+        if "unknown" in host or host == "listed.example":
+            raise socket.gaierror(-3, "Temporary failure in name resolution")
+        return ["93.184.216.34", *(["10.0.0.7"] if "private" in host else [])]
+
+    way_ = Way(Policy(rules, upstream=("127.0.0.1", upstream.port)), resolve)
+    hosts = ("public.wild.example", "private.wild.example", "unknown.wild.example", "listed.example", "listed.example")
+    answers = [way_.ask(f"{request_.format(host=each)} HTTP/1.1\r\n\r\nx".encode(), ends=True) for each in hosts]
+    upstream.close()
+    assert [answer[9:12] for answer in answers] == [b"200", b"403", b"403", b"200", b"200"]
+    assert b"exactly this name" in answers[2]
+    assert not [each for each in upstream.heard if b"private" in each or b"unknown" in each]
+    assert asked.count("listed.example") == 1, "a name that cannot be resolved is not tried at each connection"
 
 
 class Echoing(Service):

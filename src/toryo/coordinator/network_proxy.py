@@ -51,6 +51,8 @@ HEADER_WITHIN = 20.0
 CONNECT_WITHIN = 20.0
 IDLE_FOR = 1800.0
 """Seconds without a byte in either direction: a model that thinks is silent for long."""
+UNRESOLVED_FOR = 300.0
+"""Seconds for which a name that this machine cannot resolve is not tried again: each attempt may take long."""
 PORTION = 64 * 1024
 MOST_TOLD = 50
 """Different hosts of which a refusal is noted."""
@@ -106,6 +108,10 @@ class Policy:
 
     def admits(self, host: str, port: int) -> bool:
         return (host, port) in self.trusted or any(each.admits(host, port) for each in self.rules)
+
+    def lists(self, host: str, port: int) -> bool:
+        """Whether it is admitted by its own name, not only by one with `*`."""
+        return any(each.host == host and port in each.ports for each in self.rules)
 
     def by_upstream(self, host: str, port: int) -> bool:
         """Whether this machine's own proxy is asked."""
@@ -173,6 +179,7 @@ class Proxy(Served):
         super().__init__(MOST_CONNECTIONS)
         self._policy, self._note, self._resolve = policy, note, resolve
         self._told: set[str] = set()
+        self._unresolved: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def answer(self, client: socket.socket) -> None:
@@ -269,6 +276,8 @@ class Proxy(Served):
     def _connected(self, host: str, port: int) -> tuple[socket.socket, bool]:
         """A connection to an admitted host, and whether it is one to this machine's own proxy. Raises Refused."""
         upstream = self._policy.upstream if self._policy.by_upstream(host, port) else None
+        if upstream is not None:
+            self._check_before_upstream(host, port)
         failed = "no address"
         for there in [upstream] if upstream is not None else self._addresses(host, port):
             try:
@@ -281,6 +290,20 @@ class Proxy(Served):
                 raise self._refusal(host, port, _PRIVATE)
             return made, upstream is not None
         raise Refused("502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {failed}")
+
+    def _check_before_upstream(self, host: str, port: int) -> None:
+        """This machine's own proxy resolves names itself, in a network that may be private. Raises Refused."""
+        if time.monotonic() < self._unresolved.get(host, 0.0):
+            return
+        try:
+            found = self._resolve(host, port)
+        except OSError:
+            if not self._policy.lists(host, port):
+                raise self._refusal(host, port, _UNRESOLVED) from None
+            self._unresolved[host] = time.monotonic() + UNRESOLVED_FOR
+            return
+        if not found or not all(map(is_public, found)):
+            raise self._refusal(host, port, _PRIVATE)
 
     def _addresses(self, host: str, port: int) -> list[tuple[str, int]]:
         """Where an admitted host may be reached. Raises Refused."""
@@ -307,6 +330,10 @@ _PASSING = frozenset(
 _PRIVATE = (
     "Its name leads to an address of this machine or of a private network, which the name of a host does not open. If "
     "that is wanted, a person can enter the address itself in network_hosts of the project."
+)
+_UNRESOLVED = (
+    "This machine cannot resolve the name, so it may lead to a private network. If that is wanted, a person "
+    "can enter exactly this name in network_hosts of the project: one with * does not allow it."
 )
 
 
