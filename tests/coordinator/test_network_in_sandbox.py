@@ -21,7 +21,7 @@ import toryo
 from tests.coordinator.test_sandbox import Yard, _executed, _until_ended
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import logs, network_limits, sandbox
+from toryo.coordinator import logs, network_limits, network_proxy, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits, Program
@@ -128,6 +128,18 @@ def test_no_agent_writes_the_files_that_are_executed_outside_of_its_sandbox(
     assert [
         each.read_bytes() == (package / each.relative_to(yard.project / "src/toryo")).read_bytes() for each in files
     ]
+
+
+def test_the_file_that_is_executed_outside_is_read_only_even_if_its_directory_is_the_project(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = yard.project / "network_proxy.py"
+    shutil.copy(network_proxy.FILE, file)
+    monkeypatch.setattr(network_proxy, "FILE", file)
+    monkeypatch.setattr(sandbox, "_own_python", sandbox._own_python.__wrapped__)
+    words = (f"echo >> {file}", f"mv {file} away", f"rm -f {file}", "echo > other.py")
+    said = yard.run("; ".join(f"{{ {each}; }} 2>/dev/null && echo 'done: {each}'" for each in words))
+    assert said.splitlines() == ["done: echo > other.py"]
 
 
 def test_a_name_that_leads_to_this_machine_is_refused_although_the_project_lists_it(yard: Yard) -> None:

@@ -15,7 +15,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -430,7 +429,9 @@ def test_the_next_launch_publishes_a_port_where_the_last_one_did() -> None:
 # --- the two files, as they are executed ------------------------------------------------------------------------------
 
 
-def _executed(*words: str, package: Path | None = None, around: Mapping[str, Any] | None = None) -> tuple[str, int]:
+def _executed(
+    *words: str, package: Path | None = None, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> tuple[str, int]:
     """What a program prints through both files without a sandbox, and its status. `package`: a copy of `toryo`."""
     files = [Path(str(each.__file__)) for each in (network_proxy, network_entry)]
     proxy, entry = [package / "coordinator" / each.name for each in files] if package is not None else files
@@ -442,8 +443,17 @@ def _executed(*words: str, package: Path | None = None, around: Mapping[str, Any
         kept = (spec.fileno(), ours.fileno(), refusals.fileno(), theirs.fileno())
         before = (*python, str(proxy), *map(str, kept[:3]), *python, str(entry), str(kept[3]))
         argv = (*before, '{"listen": [], "ports": []}', *words)
-        ends = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "timeout": 60}
-        done = subprocess.run(argv, pass_fds=kept, text=True, check=False, **ends, **around or {})
+        done = subprocess.run(
+            argv,
+            pass_fds=kept,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=cwd,
+            env=env,
+        )
     return done.stdout, done.returncode
 
 
@@ -457,8 +467,8 @@ def test_nothing_beside_the_package_is_executed_outside_of_the_sandbox(tmp_path:
         for folder in (package.parent, package, package / "coordinator"):
             if (folder / name).parent.is_dir() and not (folder / f"{name}.py").exists():
                 (folder / f"{name}.py").write_text(f"print('planted', {name!r})\n")
-    around = {"cwd": package.parent, "env": {**os.environ, "PYTHONPATH": str(package.parent)}}
-    assert _executed("/bin/echo", "ran", package=package, around=around) == ("ran\n", 0)
+    env = {**os.environ, "PYTHONPATH": str(package.parent)}
+    assert _executed("/bin/echo", "ran", package=package, cwd=package.parent, env=env) == ("ran\n", 0)
 
 
 def test_a_program_ignores_the_same_signals_as_without_a_limited_network() -> None:
@@ -466,6 +476,7 @@ def test_a_program_ignores_the_same_signals_as_without_a_limited_network() -> No
     assert _executed(*words)[0] == subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.deep
 def test_a_program_that_cannot_be_executed_ends_as_with_a_shell(tmp_path: Path) -> None:
     texts = {"plain": "echo without an interpreter, $1", "other": "#!/missing/interpreter\n", "no": "#!/bin/sh\n"}
     for name, text in texts.items():
