@@ -270,7 +270,7 @@ def test_a_connection_for_which_no_thread_can_be_started_is_closed_and_the_next_
     assert way_.ask(request).endswith(b"fine")
 
 
-def test_whoever_holds_all_connections_to_the_programs_ports_does_not_cut_the_program_off(
+def test_who_holds_all_connections_to_the_programs_ports_does_not_cut_the_program_off(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network_proxy, "MOST_FROM_OUTSIDE", 1)

@@ -509,7 +509,7 @@ def _pass_on(source: socket.socket, target: socket.socket, activity: _Activity) 
 
 class Ports(Served):
     """Connections to ports of the program: `control` leads to the process in the sandbox that makes them, which the
-    program can influence. Whoever holds these connections takes none from the program's own way out."""
+    program can influence. Who holds these connections takes none from the program's own way out."""
 
     def __init__(self, control: socket.socket) -> None:
         super().__init__(MOST_FROM_OUTSIDE)
