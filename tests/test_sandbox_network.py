@@ -153,7 +153,9 @@ def test_a_host_has_one_spelling_and_no_other_is_one(text: str, host: str | None
             (each, False)
             for each in ("::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:1::1", "ff02::1", "x")
         ),
-        ("64:ff9b::5db8:d822", True),
+        *((each, False) for each in ("::7f00:1", "::5db8:d822", "::ffff:0:7f00:1", "64:ff9b:1::7f00:1", "fec0::1")),
+        *((each, False) for each in ("192.0.0.8", "192.0.0.9", "168.63.129.16", "64:ff9b::a83f:8110")),
+        *((each, True) for each in ("64:ff9b::5db8:d822", "168.63.129.17", "192.0.1.1")),
     ],
 )
 def test_an_address_that_only_carries_one_of_this_machine_is_not_public(address: str, *, public: bool) -> None:

@@ -200,10 +200,21 @@ def is_public(text: str) -> bool:
             return is_public(str(inner))
         if found.teredo is not None:
             return False
-    return found.is_global and not found.is_multicast
+    return found.is_global and not found.is_multicast and not any(found in each for each in _NOT_PUBLIC)
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_NOT_PUBLIC = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            *("192.0.0.0/24", "fec0::/10"),
+            "168.63.129.16/32",  # the host of a virtual machine, at one provider
+            *("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48"),  # carry an IPv4 address, for networks of their own
+        ),
+    )
+)
+"""What `is_global`, which is another one in each Python, calls public or may call so."""
 
 
 # --- the services of models -------------------------------------------------------------------------------------------

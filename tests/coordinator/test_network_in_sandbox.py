@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.server
 import os
+import shutil
 import socket
 import sys
 import threading
@@ -16,10 +17,11 @@ from typing import Any
 
 import pytest
 
+import toryo
 from tests.coordinator.test_sandbox import Yard, _executed, _until_ended
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import logs, network_limits
+from toryo.coordinator import logs, network_limits, network_proxy, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits, Program
@@ -108,6 +110,38 @@ def test_a_program_reaches_the_server_and_its_model_and_nothing_else_on_this_mac
     assert "lo=1" in said, "its network has the loopback alone"
 
 
+def test_no_agent_writes_the_files_that_are_executed_outside_of_its_sandbox(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(toryo.__file__).parent
+    shutil.copytree(package, yard.project / "src" / "toryo", ignore=lambda *_: ["static"])
+    monkeypatch.setattr(toryo, "__file__", str(yard.project / "src" / "toryo" / "__init__.py"))
+    monkeypatch.setattr(sandbox, "_own_python", sandbox._own_python.__wrapped__)
+    names = ("coordinator/network_proxy.py", "sandbox_network.py")
+    files = [yard.project / "src" / "toryo" / each for each in names]
+    words = ["echo free > src/select.py", "mv src away"]
+    for file in files:
+        words += [f"echo >> {file}", f"mv {file} away", f"echo > {file.parent}/new.py", f"mv {file.parent} away"]
+        words += [f"mkdir -p {file.parent}/__pycache__/new"]
+    said = yard.run("; ".join(f"{{ {each}; }} 2>/dev/null && echo 'done: {each}'" for each in words))
+    assert [line for line in said.splitlines() if line.startswith("done:")] == ["done: echo free > src/select.py"]
+    assert [
+        each.read_bytes() == (package / each.relative_to(yard.project / "src/toryo")).read_bytes() for each in files
+    ]
+
+
+def test_the_file_that_is_executed_outside_is_read_only_even_if_its_directory_is_the_project(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = yard.project / "network_proxy.py"
+    shutil.copy(network_proxy.FILE, file)
+    monkeypatch.setattr(network_proxy, "FILE", file)
+    monkeypatch.setattr(sandbox, "_own_python", sandbox._own_python.__wrapped__)
+    words = (f"echo >> {file}", f"mv {file} away", f"rm -f {file}", "echo > other.py")
+    said = yard.run("; ".join(f"{{ {each}; }} 2>/dev/null && echo 'done: {each}'" for each in words))
+    assert said.splitlines() == ["done: echo > other.py"]
+
+
 def test_a_name_that_leads_to_this_machine_is_refused_although_the_project_lists_it(yard: Yard) -> None:
     with served("other") as other:
         found = limits(Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), 1)
@@ -149,7 +183,7 @@ def test_a_port_of_the_program_is_reachable_while_it_runs_and_on_another_port_if
         with pytest.raises(OSError, match=r"reset|closed|aborted|refused"):
             urllib.request.urlopen(shown[ports[1]], timeout=20)
         _until_ended(process, lambda: process.signal_group(Stage.KILL))
-        with pytest.raises(OSError, match="refused"):
+        with pytest.raises(OSError, match=r"refused|reset"):  # the proxy is killed with the program, not before it
             urllib.request.urlopen(shown[ports[0]], timeout=20)
 
 

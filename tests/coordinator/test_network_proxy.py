@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import queue
+import runpy
+import shutil
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from toryo.coordinator import network_limits, network_proxy
+import toryo
+from toryo import sandbox_network
+from toryo.coordinator import network_entry, network_limits, network_proxy
 from toryo.coordinator.network_limits import Program
 from toryo.coordinator.network_proxy import Policy, Ports, Proxy
 from toryo.coordinator.provider import Needs, Own
@@ -61,7 +70,7 @@ class Way:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.at = self._listening.getsockname()
         self.proxy = Proxy(policy, self.told.append, resolve)
-        threading.Thread(target=self.proxy.serve, args=(self._listening,), daemon=True).start()
+        threading.Thread(target=self.proxy.serve, args=(self._listening, self.proxy.answer), daemon=True).start()
 
     def ask(self, request: bytes, *, ends: bool = False) -> bytes:
         """All that is answered until the connection ends."""
@@ -155,6 +164,22 @@ def test_an_admitted_name_that_leads_to_this_machine_or_a_private_network_is_ref
     assert way_.told == ["model.example:443"]
 
 
+@pytest.mark.parametrize("leads", ["127.0.0.1", "127.0.0.2"])
+def test_an_admitted_name_that_leads_to_a_public_address_of_this_machine_is_refused(
+    leads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "is_public", lambda _: True)
+    with socket.create_server((leads, 0)) as listening:
+        port = listening.getsockname()[1]
+        way_ = way(f"model.example:{port}", leads=[leads])
+        answer = way_.ask(f"CONNECT model.example:{port} HTTP/1.1\r\n\r\nhello".encode())
+        assert answer.startswith(b"HTTP/1.1 403")
+        assert b"private network" in answer
+        with listening.accept()[0] as reached:
+            reached.settimeout(BOUND)
+            assert reached.recv(16) == b""
+
+
 def test_an_address_that_a_person_entered_is_reached_at_its_port_alone(service: Service) -> None:
     way_ = way(f"127.0.0.1:{service.port}")
     assert way_.ask(f"GET http://127.0.0.1:{service.port}/ HTTP/1.1\r\n\r\n".encode()).endswith(b"fine")
@@ -227,6 +252,50 @@ def test_a_huge_header_a_silent_client_and_too_many_connections_hurt_nobody_else
     assert answer.endswith(b"fine")
 
 
+def test_a_connection_for_which_no_thread_can_be_started_is_closed_and_the_next_one_is_answered(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "MOST_CONNECTIONS", 1)
+    way_ = way(trusted=[("model.example", service.port)])
+    real, failures = threading.Thread.start, iter([True])
+
+    def start(thread: threading.Thread) -> None:
+        if next(failures, False):
+            raise RuntimeError("can't start new thread")
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    request = f"GET http://model.example:{service.port}/ HTTP/1.1\r\n\r\n".encode()
+    assert way_.ask(b"") == b""
+    assert way_.ask(request).endswith(b"fine")
+
+
+def test_who_holds_all_connections_to_the_programs_ports_does_not_cut_the_program_off(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_proxy, "MOST_FROM_OUTSIDE", 1)
+    monkeypatch.setattr(network_proxy, "MOST_CONNECTIONS", 1)
+    told: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(network_proxy, "_tell", told.put)
+    spec = {"hosts": [f"127.0.0.1:{service.port}"], "trusted": [], "leads": [], "ports": [0], "why": ""}
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.settimeout(BOUND)
+    launch, its_end = os.pipe()
+    with ours, theirs, socket.create_server(("127.0.0.1", 0)) as way_out:
+        socket.send_fds(theirs, [b'[["127.0.0.1", 1]]'], [way_out.fileno()])
+        running = threading.Thread(target=network_proxy._run, args=(spec, ours, -1, launch), daemon=True)
+        running.start()
+        port = int(told.get(timeout=BOUND).rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=BOUND):
+            assert theirs.recv(16) == b"0", "this connection is held"
+            with socket.create_connection(way_out.getsockname(), timeout=BOUND) as program:
+                program.sendall(b"GET http://127.0.0.1:%d/ HTTP/1.1\r\n\r\n" % service.port)
+                assert program.recv(65536).startswith(b"HTTP/1.1 200")
+        os.close(its_end)
+        running.join(BOUND)
+    os.close(launch)
+
+
 def test_only_so_many_different_hosts_are_noted() -> None:
     way_ = way("a.example")
     for number in range(network_proxy.MOST_TOLD + 5):
@@ -253,7 +322,7 @@ def test_the_machines_own_proxy_is_asked_for_public_hosts_and_not_for_those_that
         direct=("near.example",),
         authorization="Basic abc",
     )
-    way_ = Way(policy, lambda *_: ["127.0.0.1"])
+    way_ = Way(policy, lambda host, _: ["127.0.0.1" if host == "near.example" else "93.184.216.34"])
     assert way_.ask(b"CONNECT far.example:443 HTTP/1.1\r\n\r\n", ends=True).endswith(b"far")
     assert tunnel.heard[0].splitlines()[:3] == [
         b"CONNECT far.example:443 HTTP/1.1",
@@ -264,6 +333,80 @@ def test_the_machines_own_proxy_is_asked_for_public_hosts_and_not_for_those_that
     tunnel.close()
 
 
+@pytest.mark.parametrize("request_", ["CONNECT {host}:443", "GET http://{host}/"])
+def test_the_machines_own_proxy_is_not_asked_for_a_name_that_leads_to_a_private_network(request_: str) -> None:
+    upstream = Echoing(opens=True)
+    rules = tuple(each for text in ("listed.example", "*.wild.example") if (each := rule(text)) is not None)
+    asked: list[str] = []
+
+    def resolve(host: str, _: int) -> list[str]:
+        asked.append(host)
+        if "unknown" in host or host == "listed.example":
+            raise socket.gaierror(-3, "Temporary failure in name resolution")
+        return ["93.184.216.34", *(["10.0.0.7"] if "private" in host else [])]
+
+    way_ = Way(Policy(rules, upstream=("127.0.0.1", upstream.port)), resolve)
+    hosts = ("public.wild.example", "private.wild.example", "unknown.wild.example", "listed.example", "listed.example")
+    answers = [way_.ask(f"{request_.format(host=each)} HTTP/1.1\r\n\r\nx".encode(), ends=True) for each in hosts]
+    upstream.close()
+    assert [answer[9:12] for answer in answers] == [b"200", b"403", b"403", b"200", b"200"]
+    assert b"exactly this name" in answers[2]
+    assert not [each for each in upstream.heard if b"private" in each or b"unknown" in each]
+    assert asked.count("listed.example") == 1, "a name that cannot be resolved is not tried at each connection"
+
+
+class Echoing(Service):
+    """The machine's own proxy, and all hosts behind it: each answers with what it was asked. `opens`: for CONNECT."""
+
+    def __init__(self, *, opens: bool) -> None:
+        self._opens = opens
+        super().__init__()
+
+    def _hear(self, client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            data = client.recv(65536)
+            self.heard.append(data)
+            if data.startswith(b"CONNECT") and self._opens:
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                data = client.recv(65536)
+                self.heard.append(data)
+            client.sendall(b"HTTP/1.1 %d Echo\r\n\r\n" % (403 if data.startswith(b"CONNECT") else 200) + data)
+
+
+@pytest.mark.parametrize("opens", [True, False])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET http://far.example/ HTTP/1.1\r\nMax-Forwards: 0\r\n",
+        b"POST http://far.example/ HTTP/1.1\r\nContent-Length: 1\r\nMax-Forwards: 0\r\n",
+        b"OPTIONS http://far.example/ HTTP/1.1\r\nMax-Forwards: 0\r\n",
+        b"TRACE http://far.example/ HTTP/1.1\r\nMax-Forwards: 0\r\n",
+        b"TRACK http://far.example/ HTTP/1.1\r\n",
+        b"CONNECT far.example:443 HTTP/1.1\r\n",
+    ],
+)
+def test_the_login_of_the_machines_own_proxy_never_reaches_the_program(request_: bytes, *, opens: bool) -> None:
+    upstream = Echoing(opens=opens)
+    policy = Policy((rule("far.example"),), upstream=("127.0.0.1", upstream.port), authorization="Basic abc")  # type: ignore[arg-type]
+    answer = Way(policy, lambda *_: ["93.184.216.34"]).ask(request_ + b"\r\nx", ends=True)
+    upstream.close()
+    assert b"abc" not in answer
+    assert b"uthorization" not in answer
+    traced = request_.startswith(b"TRAC")
+    assert answer.startswith(b"HTTP/1.1 %d" % (405 if traced else 200 if opens else 502))
+    assert traced == (upstream.heard == [])
+    assert [each for each in upstream.heard if b"abc" in each] == upstream.heard[:1], "it alone is shown the login"
+    assert b"max-forwards" not in b"".join(upstream.heard).lower()
+
+
+def test_a_proxy_of_the_machine_without_a_login_gets_plain_requests_as_they_are() -> None:
+    upstream = Echoing(opens=False)
+    policy = Policy((rule("far.example"),), upstream=("127.0.0.1", upstream.port))  # type: ignore[arg-type]
+    answer = Way(policy, lambda *_: ["93.184.216.34"]).ask(b"GET http://far.example/x HTTP/1.1\r\n\r\n")
+    upstream.close()
+    assert answer.endswith(b"GET http://far.example:80/x HTTP/1.1\r\nConnection: close\r\nHost: far.example:80\r\n\r\n")
+
+
 @pytest.mark.parametrize("passed", [0, 1, 3])
 def test_a_hostile_process_in_the_sandbox_gives_nothing_but_one_socket_for_a_port(passed: int, tmp_path: Path) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -271,6 +414,85 @@ def test_a_hostile_process_in_the_sandbox_gives_nothing_but_one_socket_for_a_por
         socket.send_fds(theirs, [b"ok"], [file.fileno()] * passed)
         with pytest.raises(OSError, match=r"listens|socket"):
             Ports(ours)._connected(3000)
+
+
+def test_the_next_launch_publishes_a_port_where_the_last_one_did() -> None:
+    with network_proxy.published(0) as listening:
+        at = listening.getsockname()
+        with socket.create_connection(at, timeout=BOUND) as client:
+            listening.accept()[0].close()  # the end that closes first waits
+            assert client.recv(1) == b""
+    with network_proxy.published(at[1]) as listening:
+        assert listening.getsockname() == at
+
+
+# --- the two files, as they are executed ------------------------------------------------------------------------------
+
+
+def _executed(
+    *words: str, package: Path | None = None, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> tuple[str, int]:
+    """What a program prints through both files without a sandbox, and its status. `package`: a copy of `toryo`."""
+    files = [Path(str(each.__file__)) for each in (network_proxy, network_entry)]
+    proxy, entry = [package / "coordinator" / each.name for each in files] if package is not None else files
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, tempfile.TemporaryFile() as spec, Path(os.devnull).open("wb") as refusals:
+        spec.write(json.dumps({"hosts": [], "trusted": [], "leads": [], "ports": [], "why": ""}).encode())
+        spec.seek(0)
+        python = (sys.executable, "-I", "-S")
+        kept = (spec.fileno(), ours.fileno(), refusals.fileno(), theirs.fileno())
+        before = (*python, str(proxy), *map(str, kept[:3]), *python, str(entry), str(kept[3]))
+        argv = (*before, '{"listen": [], "ports": []}', *words)
+        done = subprocess.run(
+            argv,
+            pass_fds=kept,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=cwd,
+            env=env,
+        )
+    return done.stdout, done.returncode
+
+
+def test_nothing_beside_the_package_is_executed_outside_of_the_sandbox(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "toryo"
+    (package / "coordinator").mkdir(parents=True)
+    for each in (network_proxy, network_entry, sandbox_network):
+        file = Path(str(each.__file__))
+        shutil.copy(file, package / file.relative_to(Path(toryo.__file__).parent))
+    for name in sys.stdlib_module_names | {"toryo/__init__", "sitecustomize", "usercustomize"}:
+        for folder in (package.parent, package, package / "coordinator"):
+            if (folder / name).parent.is_dir() and not (folder / f"{name}.py").exists():
+                (folder / f"{name}.py").write_text(f"print('planted', {name!r})\n")
+    env = {**os.environ, "PYTHONPATH": str(package.parent)}
+    assert _executed("/bin/echo", "ran", package=package, cwd=package.parent, env=env) == ("ran\n", 0)
+
+
+def test_a_program_ignores_the_same_signals_as_without_a_limited_network() -> None:
+    words = ("/bin/grep", "SigIgn", "/proc/self/status")
+    assert _executed(*words)[0] == subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.deep
+def test_a_program_that_cannot_be_executed_ends_as_with_a_shell(tmp_path: Path) -> None:
+    texts = {"plain": "echo without an interpreter, $1", "other": "#!/missing/interpreter\n", "no": "#!/bin/sh\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o644 if name == "no" else 0o755)
+    plain, other, no, gone = (str(tmp_path / each) for each in (*texts, "gone"))
+    assert _executed(plain, "one") == ("without an interpreter, one\n", 0)
+    assert _executed(other) == (f"{other}: not found\n", 127)
+    assert _executed(gone) == (f"{gone}: not found\n", 127)
+    assert _executed(no) == (f"{no}: Permission denied\n", 126)
+
+
+def test_a_link_to_the_package_is_followed_once_and_not_at_each_launch(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(Path(toryo.__file__).parent)
+    found = runpy.run_path(str(tmp_path / "link" / "coordinator" / "network_proxy.py"))["FILE"]
+    assert found == network_proxy.FILE == Path(str(network_proxy.__file__)).resolve()
 
 
 # --- what one launch is told ------------------------------------------------------------------------------------------
@@ -295,6 +517,13 @@ def test_the_server_and_a_local_model_are_led_to_directly_and_hosts_by_the_proxy
     assert "ALL_PROXY" not in env
     assert env["no_proxy"] == "localhost,127.0.0.1,::1"
     assert env["A"] == "1"
+
+
+def test_a_port_of_the_program_is_never_the_one_of_its_proxy() -> None:
+    found = _limits(Asked(Network.MODEL, ports=(network_limits.PROXY_PORT,)))
+    assert found is not None
+    assert found.ports == (network_limits.PROXY_PORT,)
+    assert network_limits.PROXY_PORT not in [port for _, port in found.listen]
 
 
 def test_nothing_is_limited_where_it_is_open_and_a_socket_is_the_only_way_where_it_is_off() -> None:

@@ -11,6 +11,7 @@ Arguments: the descriptor of the way out; JSON with `listen` (host and port of e
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -19,6 +20,8 @@ import sys
 
 CONNECT_WITHIN = 5.0
 FAILED = 125
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""As a shell says it."""
 
 
 def enter(control: socket.socket, listen: list[tuple[str, int]], ports: list[int]) -> None:
@@ -78,10 +81,31 @@ def main(number: str, told: str, *words: str) -> None:
     control.set_inheritable(False)
     try:
         enter(control, [(str(host), int(port)) for host, port in spec["listen"]], list(spec["ports"]))
-        os.execv(words[0], words)  # noqa: S606
     except OSError as problem:
         os.write(2, f"toryo: the network of the sandbox could not be set up: {problem}\n".encode())
         os._exit(FAILED)
+    _become(words)
+
+
+def _become(words: tuple[str, ...]) -> None:
+    """The program takes this place, as a shell would start it."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would go on with that
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        _executed(words)
+    except OSError as problem:
+        missing = problem.errno == errno.ENOENT
+        os.write(2, f"{words[0]}: {'not found' if missing else problem.strerror}\n".encode())
+        os._exit(NOT_FOUND if missing else NOT_EXECUTABLE)
+
+
+def _executed(words: tuple[str, ...]) -> None:
+    try:
+        os.execv(words[0], words)  # noqa: S606
+    except OSError as problem:
+        if problem.errno != errno.ENOEXEC:
+            raise
+    os.execv("/bin/sh", ("/bin/sh", *words))  # noqa: S606 - a script that does not name its interpreter
 
 
 if __name__ == "__main__":

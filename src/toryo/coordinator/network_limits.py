@@ -94,7 +94,7 @@ def limits(found: InForce, asked: Asked, program: Program) -> Limits | None:
     ports = tuple(port for port in asked.ports if port not in leads and program.server_url)
     if found.network is Network.OFF and not bases and not ports:
         return Limits(why=why(found, asked, program))
-    proxy = next(port for port in range(PROXY_PORT, 65536) if port not in leads)
+    proxy = next(port for port in range(PROXY_PORT, 65536) if port not in (*leads, *ports))
     listen = (("127.0.0.1", proxy), *((host, port) for port in leads for host in _LOOPBACK))
     spec = {
         "hosts": hosts,

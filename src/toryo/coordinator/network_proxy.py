@@ -14,32 +14,45 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-import sys
-from pathlib import Path
-
-if __name__ == "__main__":  # executed as a file
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+import importlib.util
 import json
+import os
 import re
 import select
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split
+FILE = Path(__file__).resolve()
+"""Is executed outside of the sandbox, so it is found once: an agent could lead a link to it elsewhere later."""
+
+if __name__ == "__main__":
+    # By its file alone: the directory around the package may be a project's, where agents write what Python would find.
+    _name, _beside = "toryo.sandbox_network", FILE.parents[1] / "sandbox_network.py"
+    _found = importlib.util.spec_from_file_location(_name, _beside)
+    assert _found is not None
+    assert _found.loader is not None
+    sys.modules[_name] = importlib.util.module_from_spec(_found)
+    _found.loader.exec_module(sys.modules[_name])
+
+from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split  # noqa: E402
 
 MOST_CONNECTIONS = 256
+MOST_FROM_OUTSIDE = 128
+"""Connections to ports of the program. Each connection has two descriptors, of which a process often has 1024."""
 LARGEST_HEADER = 32 * 1024
 HEADER_WITHIN = 20.0
 CONNECT_WITHIN = 20.0
 IDLE_FOR = 1800.0
 """Seconds without a byte in either direction: a model that thinks is silent for long."""
+UNRESOLVED_FOR = 300.0
+"""Seconds for which a name that this machine cannot resolve is not tried again: each attempt may take long."""
 PORTION = 64 * 1024
 MOST_TOLD = 50
 """Different hosts of which a refusal is noted."""
@@ -52,8 +65,11 @@ _OF_ONE_CONNECTION = frozenset(
     {
         *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"proxy-authenticate"),
         *(b"te", b"trailer", b"upgrade", b"expect", b"host", b"content-length", b"transfer-encoding"),
+        b"max-forwards",
     }
 )
+_ECHOING = frozenset({"TRACE", "TRACK"})
+"""Methods that answer with the request, to which this machine's own proxy may have added something."""
 
 
 class Refused(Exception):
@@ -93,6 +109,10 @@ class Policy:
     def admits(self, host: str, port: int) -> bool:
         return (host, port) in self.trusted or any(each.admits(host, port) for each in self.rules)
 
+    def lists(self, host: str, port: int) -> bool:
+        """Whether it is admitted by its own name, not only by one with `*`."""
+        return any(each.host == host and port in each.ports for each in self.rules)
+
     def by_upstream(self, host: str, port: int) -> bool:
         """Whether this machine's own proxy is asked."""
         near = any(each == "*" or f".{host}".endswith(f".{each.lstrip('.')}") for each in self.direct if each)
@@ -108,18 +128,15 @@ def resolved(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-class Proxy:
-    """`note` is told each refused `host:port`, once."""
+class Served:
+    """`most`: connections at once, of all its sockets together."""
 
-    def __init__(self, policy: Policy, note: Callable[[str], None], resolve: Resolve = resolved) -> None:
-        self._policy, self._note, self._resolve = policy, note, resolve
-        self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self._told: set[str] = set()
-        self._lock = threading.Lock()
+    def __init__(self, most: int) -> None:
+        self._room = threading.BoundedSemaphore(most)
 
-    def serve(self, listening: socket.socket, work: Callable[[socket.socket], None] | None = None) -> None:
-        """Accepts connections until the socket is closed. Connections beyond the limit are closed at once."""
-        work = work or self.answer
+    def serve(self, listening: socket.socket, work: Callable[[socket.socket], None]) -> None:
+        """Accepts connections until the socket is closed. Connections beyond the limit, and those for which no thread
+        can be started, are closed at once."""
         while True:
             try:
                 client, _ = listening.accept()
@@ -131,7 +148,11 @@ class Proxy:
             if not self._room.acquire(blocking=False):
                 client.close()
                 continue
-            threading.Thread(target=self._in_thread, args=(work, client), daemon=True).start()
+            try:
+                _started(self._in_thread, work, client)
+            except OSError:
+                self._room.release()
+                client.close()
 
     def _in_thread(self, work: Callable[[socket.socket], None], client: socket.socket) -> None:
         try:
@@ -140,11 +161,34 @@ class Proxy:
         finally:
             self._room.release()
 
+
+def _started(work: Callable[..., None], *given: Any) -> threading.Thread:
+    """Raises OSError if this machine has no thread left."""
+    made = threading.Thread(target=work, args=given, daemon=True)
+    try:
+        made.start()
+    except RuntimeError as problem:
+        raise OSError(errno.EAGAIN, str(problem)) from None
+    return made
+
+
+class Proxy(Served):
+    """`note` is told each refused `host:port`, once."""
+
+    def __init__(self, policy: Policy, note: Callable[[str], None], resolve: Resolve = resolved) -> None:
+        super().__init__(MOST_CONNECTIONS)
+        self._policy, self._note, self._resolve = policy, note, resolve
+        self._told: set[str] = set()
+        self._unresolved: dict[str, float] = {}
+        self._lock = threading.Lock()
+
     def answer(self, client: socket.socket) -> None:
         """Answers one request. Raises OSError."""
         try:
             head, rest = _head(client)
             request = _Request.read(head)
+            if request.method in _ECHOING:
+                raise Refused("405 Method Not Allowed", f"{request.method} is not passed on.")
             if request.method == "CONNECT":
                 self._tunnel(client, request, rest)
             else:
@@ -167,16 +211,20 @@ class Proxy:
         host, port = self._admitted(request.target)
         server, upstream = self._connected(host, port)
         with server:
-            if upstream:
-                server.sendall(f"CONNECT {exactly(host, port)} HTTP/1.1\r\n{self._for_upstream(host, port)}".encode())
-                answer, more = _head(server)
-                if not re.match(rb"HTTP/1\.[01] 2\d\d", answer):
-                    raise Refused("502 Bad Gateway", "The proxy of this machine did not open the connection.")
-            else:
-                more = b""
+            more = self._opened(server, host, port) if upstream else b""
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n" + more)
             server.sendall(rest)
             _relay(client, server)
+
+    def _opened(self, server: socket.socket, host: str, port: int) -> bytes:
+        """Has this machine's own proxy connect to a host. Answers what that host has said already."""
+        signs = f"Proxy-Authorization: {self._policy.authorization}\r\n" if self._policy.authorization else ""
+        name = exactly(host, port)
+        server.sendall(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{signs}\r\n".encode())
+        answer, more = _head(server)
+        if not re.match(rb"HTTP/1\.[01] 2\d\d", answer):
+            raise Refused("502 Bad Gateway", f"The proxy of this machine did not open a connection to {name}.")
+        return more
 
     def _forward(self, client: socket.socket, request: _Request, rest: bytes) -> None:
         found = _PLAIN.fullmatch(request.target)
@@ -187,20 +235,19 @@ class Proxy:
         server, upstream = self._connected(host, port)
         with server:
             path = f"{'/' if path.startswith('?') else ''}{path}"
+            if upstream and self._policy.authorization:  # in a plain request the program could have it echoed
+                upstream = False
+                if self._opened(server, host, port):
+                    raise Refused("502 Bad Gateway", f"{exactly(host, port)} answered before it was asked.")
             target = f"http://{exactly(host, port)}{path}" if upstream else path
             lines = [f"{request.method} {target} HTTP/1.1".encode(), *request.passed_on]
-            ending = self._for_upstream(host, port) if upstream else f"Host: {exactly(host, port)}\r\n\r\n"
-            server.sendall(b"\r\n".join([*lines, b"Connection: close", ending.encode()]))
-            sending = threading.Thread(target=_send_body, args=(client, server, request, rest), daemon=True)
-            sending.start()
+            host_line = f"Host: {exactly(host, port)}\r\n\r\n".encode()
+            server.sendall(b"\r\n".join([*lines, b"Connection: close", host_line]))
+            sending = _started(_send_body, client, server, request, rest)
             _pass_on(server, client, _Activity())
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
             sending.join(CONNECT_WITHIN)
-
-    def _for_upstream(self, host: str, port: int) -> str:
-        signs = f"Proxy-Authorization: {self._policy.authorization}\r\n" if self._policy.authorization else ""
-        return f"Host: {exactly(host, port)}\r\n{signs}\r\n"
 
     def _admitted(self, authority: str) -> tuple[str, int]:
         text, number = split(authority)
@@ -229,13 +276,34 @@ class Proxy:
     def _connected(self, host: str, port: int) -> tuple[socket.socket, bool]:
         """A connection to an admitted host, and whether it is one to this machine's own proxy. Raises Refused."""
         upstream = self._policy.upstream if self._policy.by_upstream(host, port) else None
+        if upstream is not None:
+            self._check_before_upstream(host, port)
         failed = "no address"
         for there in [upstream] if upstream is not None else self._addresses(host, port):
             try:
-                return socket.create_connection(there, timeout=CONNECT_WITHIN), upstream is not None
+                made = socket.create_connection(there, timeout=CONNECT_WITHIN)
             except OSError as problem:
                 failed = _said(problem)
+                continue
+            if upstream is None and not self._anywhere(host, port) and _leads_here(made):
+                made.close()
+                raise self._refusal(host, port, _PRIVATE)
+            return made, upstream is not None
         raise Refused("502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {failed}")
+
+    def _check_before_upstream(self, host: str, port: int) -> None:
+        """This machine's own proxy resolves names itself, in a network that may be private. Raises Refused."""
+        if time.monotonic() < self._unresolved.get(host, 0.0):
+            return
+        try:
+            found = self._resolve(host, port)
+        except OSError:
+            if not self._policy.lists(host, port):
+                raise self._refusal(host, port, _UNRESOLVED) from None
+            self._unresolved[host] = time.monotonic() + UNRESOLVED_FOR
+            return
+        if not found or not all(map(is_public, found)):
+            raise self._refusal(host, port, _PRIVATE)
 
     def _addresses(self, host: str, port: int) -> list[tuple[str, int]]:
         """Where an admitted host may be reached. Raises Refused."""
@@ -245,11 +313,14 @@ class Proxy:
             found = list(self._resolve(host, port))
         except OSError as problem:
             raise Refused("502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {_said(problem)}") from None
-        trusted = (host, port) in self._policy.trusted
-        usable = [(each, port) for each in found if trusted or is_public(each)]
+        usable = [(each, port) for each in found if self._anywhere(host, port) or is_public(each)]
         if not usable:
             raise self._refusal(host, port, _PRIVATE)
         return usable
+
+    def _anywhere(self, host: str, port: int) -> bool:
+        """Whether a host may lead to this machine or to a private network."""
+        return address(host) is not None or (host, port) in self._policy.trusted
 
 
 _PASSING = frozenset(
@@ -260,6 +331,29 @@ _PRIVATE = (
     "Its name leads to an address of this machine or of a private network, which the name of a host does not open. If "
     "that is wanted, a person can enter the address itself in network_hosts of the project."
 )
+_UNRESOLVED = (
+    "This machine cannot resolve the name, so it may lead to a private network. If that is wanted, a person "
+    "can enter exactly this name in network_hosts of the project: one with * does not allow it."
+)
+
+
+def _leads_here(connection: socket.socket) -> bool:
+    """Whether it is one to this machine, by whatever address."""
+    there = connection.getpeername()[0]
+    if there == connection.getsockname()[0]:
+        return True
+    nobodys = "2001:db8::1" if connection.family is socket.AF_INET6 else "192.0.2.1"
+    return _can_be_bound(connection.family, there) and not _can_be_bound(connection.family, nobodys)
+
+
+def _can_be_bound(family: int, host: str) -> bool:
+    """It is an address of this machine, unless this machine is set so that it binds any."""
+    with socket.socket(family, socket.SOCK_DGRAM) as made:
+        try:
+            made.bind((host, 0))
+        except OSError:
+            return False
+        return True
 
 
 def _said(problem: OSError) -> str:
@@ -383,8 +477,7 @@ class _Activity:
 def _relay(one: socket.socket, other: socket.socket) -> None:
     """Passes bytes on in both directions until both have ended."""
     activity = _Activity()
-    back = threading.Thread(target=_pass_on, args=(other, one, activity), daemon=True)
-    back.start()
+    back = _started(_pass_on, other, one, activity)
     _pass_on(one, other, activity)
     back.join()
 
@@ -414,11 +507,12 @@ def _pass_on(source: socket.socket, target: socket.socket, activity: _Activity) 
 # --- ports of the program ---------------------------------------------------------------------------------------------
 
 
-class Ports:
+class Ports(Served):
     """Connections to ports of the program: `control` leads to the process in the sandbox that makes them, which the
-    program can influence."""
+    program can influence. Who holds these connections takes none from the program's own way out."""
 
     def __init__(self, control: socket.socket) -> None:
+        super().__init__(MOST_FROM_OUTSIDE)
         self._control, self._lock = control, threading.Lock()
 
     def lead_to(self, port: int) -> Callable[[socket.socket], None]:
@@ -447,6 +541,7 @@ class Ports:
 def published(port: int) -> socket.socket:
     """Listens on this port of this machine's loopback; on another one if it is taken. Raises OSError."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what is left of the last launch's connections
     try:
         made.bind(("127.0.0.1", port))
     except OSError:
@@ -474,14 +569,13 @@ def _run(given: Mapping[str, Any], control: socket.socket, refusals: int, parent
     told, passed, *_ = socket.recv_fds(control, 64 * 1024, 64)
     for (host, port), number in zip(json.loads(told or b"[]"), passed, strict=True):
         listening, to = socket.socket(fileno=number), leads.get((host, port))
-        work = proxy.lead_to(*to) if to is not None else None
-        threading.Thread(target=proxy.serve, args=(listening, work), daemon=True).start()
+        _started(proxy.serve, listening, proxy.lead_to(*to) if to is not None else proxy.answer)
     ports = Ports(control)
     for port in given["ports"]:
         with contextlib.suppress(OSError):
             listening = published(port)
             _tell(f"Port {port} of the program: http://127.0.0.1:{listening.getsockname()[1]}")
-            threading.Thread(target=proxy.serve, args=(listening, ports.lead_to(port)), daemon=True).start()
+            _started(ports.serve, listening, ports.lead_to(port))
     waiting.unregister(control)
     waiting.poll()
 
@@ -505,6 +599,8 @@ def main(spec: str, ours: str, refusals: str, *words: str) -> None:
         os.set_inheritable(each, False)
     parent = os.pidfd_open(os.getpid())
     if os.fork():
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and programs would go on with that
+            signal.signal(number, signal.SIG_DFL)
         os.execv(words[0], words)  # noqa: S606
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it is asked to leave with its group, and ends with the sandbox

@@ -328,7 +328,7 @@ def _networked(
     keep += made
     python = (sys.executable, "-I", "-S")
     return (
-        (*python, str(network_proxy.__file__), str(made[2]), str(made[0]), str(made[3])),
+        (*python, str(network_proxy.FILE), str(made[2]), str(made[0]), str(made[3])),
         (*python, str(network_entry.__file__), str(made[1]), limits.entry),
     )
 
@@ -740,7 +740,7 @@ def _show_launch(view: View, place: Place) -> None:
 def _own_python() -> tuple[Path, ...]:
     """The Python installation of Toryo's runners: read-only even within a project."""
     package = Path(toryo.__file__).resolve().parent
-    every = dict.fromkeys(Path(each) for each in (sys.base_prefix, sys.prefix, package))
+    every = dict.fromkeys(Path(each) for each in (sys.base_prefix, sys.prefix, package, network_proxy.FILE))
     return tuple(each for each in every if not _of_system(each))
 
 
