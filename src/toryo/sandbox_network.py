@@ -206,6 +206,29 @@ def is_public(text: str) -> bool:
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
+def goes_directly(host: str, port: int, without: Iterable[str]) -> bool:
+    """Whether a host (as `plain_host` answers it) is reached without this machine's own proxy: one of this machine or
+    of a private network, or one that an entry of NO_PROXY names. These are, in small letters: `*`, a name and all below
+    it, `*.name`, an address, a network (`10.0.0.0/8`); each but `*` and a network also with a `:port`."""
+    at = address(host)
+    near = host == "localhost" or host.endswith(".localhost") or (at is not None and not is_public(host))
+    return near or any(_names(each, host, at, port) for each in without)
+
+
+def _names(entry: str, host: str, at: ipaddress.IPv4Address | ipaddress.IPv6Address | None, port: int) -> bool:
+    if entry == "*":
+        return True
+    if at is not None:
+        try:
+            if at in ipaddress.ip_network(entry.strip("[]"), strict=False):
+                return True
+        except ValueError:
+            pass
+    name, number = split(entry)
+    name = name.strip("[]").removeprefix("*").strip(".")
+    return bool(name) and number in (None, str(port)) and (host == name or (at is None and host.endswith(f".{name}")))
+
+
 # --- the services of models -------------------------------------------------------------------------------------------
 
 

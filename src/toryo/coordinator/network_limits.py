@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from toryo import untrusted_files
 from toryo.client import server_address
@@ -51,7 +51,7 @@ class Limits:
 
     listen: tuple[tuple[str, int], ...] = ()
     ports: tuple[int, ...] = ()
-    spec: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    spec: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     why: str = ""
 
     @property
@@ -60,9 +60,9 @@ class Limits:
 
     def around(self, env: Mapping[str, str]) -> dict[str, str]:
         """The environment of the program: it finds the proxy, and what is in its own network without it."""
-        if not self.listen:
-            return dict(env)
         own = {name: value for name, value in env.items() if name not in PROXIES and name.upper() != "ALL_PROXY"}
+        if not self.listen:  # what these name is out of reach, and may hold a password
+            return own
         proxy, near = f"http://127.0.0.1:{self.listen[0][1]}", "localhost,127.0.0.1,::1"
         names = {name: near if name.upper() == "NO_PROXY" else proxy for name in PROXIES}
         return {**own, **names, "NODE_USE_ENV_PROXY": "1"}
@@ -70,10 +70,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Whose network it is. `urls`: base URLs of its own settings. `logins`: the services that it has a login for."""
+    """Whose network it is. `machine`: the Coordinator's own environment, for the proxy that this machine needs. `urls`:
+    base URLs of its own settings. `logins`: the services that it has a login for."""
 
     name: str = ""
     environ: Mapping[str, str] = field(default_factory=dict, hash=False)
+    machine: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
     urls: tuple[str, ...] = ()
     logins: tuple[str, ...] = ()
     server_url: str = ""
@@ -102,7 +104,7 @@ def limits(found: InForce, asked: Asked, program: Program) -> Limits | None:
         "leads": [[host, port, leads[port], port] for host, port in listen[1:]],
         "ports": ports,
         "why": why(found, asked, program),
-        **_upstream(program.environ),
+        **_upstream(program),
     }
     return Limits(listen, ports, spec, spec["why"])
 
@@ -110,15 +112,20 @@ def limits(found: InForce, asked: Asked, program: Program) -> Limits | None:
 def why(found: InForce, asked: Asked, program: Program) -> str:
     """What is in force, and how a person allows `{host}`."""
     said = f"Its network is {found.network} ({found.setting})."
+    unused = unused_proxy(program.environ, program.machine)
+    return " ".join(filter(None, (said, _allowed(found, asked, program), unused)))
+
+
+def _allowed(found: InForce, asked: Asked, program: Program) -> str:
     if found.setting is Setting.SETUP:
-        return f"{said} A person can allow it: {_edit(program, 'setup_network', asked.setup_hosts)}"
+        return f"A person can allow it: {_edit(program, 'setup_network', asked.setup_hosts)}"
     if found.setting is Setting.PROJECT:
         network = "" if found.network is Network.ALLOWLIST else "--set network=allowlist "
-        return f"{said} A person can allow it: {_edit(program, 'network_hosts', asked.hosts, network)}"
+        return f"A person can allow it: {_edit(program, 'network_hosts', asked.hosts, network)}"
     if found.setting is Setting.AGENT:
         edit = f"toryo agent edit {program.agent_id or 'AGENT'} --option sandbox_network=allowlist"
-        return f"{said} A person can change that: {edit}, and network and network_hosts of the project."
-    return f"{said} Who runs the Coordinator can change that."
+        return f"A person can change that: {edit}, and network and network_hosts of the project."
+    return "Who runs the Coordinator can change that."
 
 
 def _edit(program: Program, setting: str, hosts: Iterable[str], more: str = "") -> str:
@@ -140,19 +147,46 @@ def _near(host: Rule) -> bool:
     return local and len(host.ports) == 1
 
 
-def _upstream(environ: Mapping[str, str]) -> dict[str, Any]:
-    """The proxy that this machine needs itself."""
-    names = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
-    url = next((environ[name] for name in names if environ.get(name)), "")
+_OF_MACHINE = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+_OTHER = ("ALL_PROXY", "all_proxy")
+
+
+def _upstream(program: Program) -> dict[str, Any]:
+    """The proxy that this machine needs itself: of the program's environment, which the Coordinator's file can set,
+    else of the Coordinator's own."""
+    for environ in (program.environ, program.machine):
+        for name in _OF_MACHINE:
+            parts = _plain_proxy(environ.get(name, ""))
+            if parts is not None:
+                named = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+                signs = f"Basic {base64.b64encode(named.encode()).decode()}" if parts.username else ""
+                upstream = [parts.hostname, parts.port or 80]
+                return {"upstream": upstream, "authorization": signs, "direct": _direct(program)}
+    return {}
+
+
+def _direct(program: Program) -> list[str]:
+    """The entries of the nearest NO_PROXY."""
+    said = (environ.get(name) for environ in (program.environ, program.machine) for name in ("NO_PROXY", "no_proxy"))
+    return next(filter(None, said), "").replace(",", " ").lower().split()
+
+
+def _plain_proxy(url: str) -> SplitResult | None:
+    """The only kind that the proxy of a sandbox can ask itself."""
     with contextlib.suppress(ValueError):
         parts = urlsplit(url if "//" in url else f"http://{url}")
-        if url and parts.scheme == "http" and parts.hostname:
-            without = (environ.get("NO_PROXY") or environ.get("no_proxy") or "").replace(" ", ",").split(",")
-            name = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-            signs = f"Basic {base64.b64encode(name.encode()).decode()}" if parts.username else ""
-            direct = [each.strip().lower() for each in without if each.strip()]
-            return {"upstream": [parts.hostname, parts.port or 80], "authorization": signs, "direct": direct}
-    return {}
+        if parts.scheme == "http" and parts.hostname and parts.port != 0:
+            return parts
+    return None
+
+
+def unused_proxy(*environs: Mapping[str, str]) -> str:
+    """A sentence on a proxy that this machine has and that limited networks cannot use; never its URL, which may hold a
+    password. Empty if there is none, or one that they use."""
+    named = [(name, each[name]) for each in environs for name in (*_OF_MACHINE, *_OTHER) if each.get(name)]
+    if not named or any(name in _OF_MACHINE and _plain_proxy(url) is not None for name, url in named):
+        return ""
+    return f"The proxy in {named[0][0]} is not used: only http:// proxies in HTTPS_PROXY or HTTP_PROXY are supported."
 
 
 def urls_of(needs: Needs, words: Sequence[str]) -> tuple[str, ...]:

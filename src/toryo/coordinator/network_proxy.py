@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split
+from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, goes_directly, is_public, plain_host, rule, split
 
 MOST_CONNECTIONS = 256
 LARGEST_HEADER = 32 * 1024
@@ -95,8 +95,7 @@ class Policy:
 
     def by_upstream(self, host: str, port: int) -> bool:
         """Whether this machine's own proxy is asked."""
-        near = any(each == "*" or f".{host}".endswith(f".{each.lstrip('.')}") for each in self.direct if each)
-        return self.upstream is not None and not near and (host, port) not in self.trusted and address(host) is None
+        return self.upstream is not None and not goes_directly(host, port, self.direct)
 
 
 Resolve = Callable[[str, int], Sequence[str]]

@@ -310,6 +310,7 @@ class Starter:
         program = network_limits.Program(
             launch.ai_type,
             env,
+            machine=self._inherited,
             server_url=self._server_url,
             project_id=launch.project_id,
             agent_id=launch.agent_id,
@@ -368,7 +369,9 @@ class Starter:
             given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
             looks = not setup and provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
-            program = network_limits.Program(project_id=order.project_id, agent_id=order.agent_id)  # it asks no model
+            program = network_limits.Program(  # it asks no model
+                machine=self._inherited, project_id=order.project_id, agent_id=order.agent_id
+            )
             return self._sandbox.around(argv, env, place, limits=self._limits(launch, program, setup=setup))
 
         return walled

@@ -26,7 +26,7 @@ from pathlib import Path
 import toryo
 from toryo import data_directories, untrusted_files
 from toryo.coordinator import network_entry, network_proxy, processes, shown_home
-from toryo.coordinator.network_limits import Limits
+from toryo.coordinator.network_limits import Limits, unused_proxy
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.coordinator.worktrees.launch_repositories import repository_of
@@ -203,7 +203,9 @@ class Sandbox:
     def told(self) -> str:
         """In one line, for people."""
         if self.works:
-            return f"{ON} ({PROGRAM}{f', network: {self.network}' if self.network is not Network.OPEN else ''})"
+            word = f"{ON} ({PROGRAM}{f', network: {self.network}' if self.network is not Network.OPEN else ''})"
+            unused = unused_proxy(self._inherited)
+            return f"{word}; limited networks: {unused}" if unused else word
         return (
             f"sandbox: off ({self._found.why_not}); agents' programs can read and write everything that this user can, "
             f"and reach every host: {NOT_LIMITED}"

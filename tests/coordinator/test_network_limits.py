@@ -1,0 +1,152 @@
+"""What one launch or command may reach: this machine's proxy, base URLs of settings, and ports of the loopback."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toryo.coordinator import network_limits, sandbox
+from toryo.coordinator.config import Config
+from toryo.coordinator.network_limits import Limits, Program
+from toryo.coordinator.network_proxy import Policy
+from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.process_start import Starter
+from toryo.coordinator.provider import Needs
+from toryo.coordinator.providers import BUILT_IN
+from toryo.coordinator.sandbox import Found, Mode, Sandbox
+from toryo.coordinator.workspaces import Workspaces
+from toryo.sandbox_network import Asked, Network, goes_directly, in_force
+
+PROXY = {"HTTPS_PROXY": "http://me:hush@gate.example:3128", "NO_PROXY": "near.example"}
+
+
+def limits(asked: Asked, **more: Any) -> Limits:
+    program = Program(**{"name": "claude", "server_url": "http://127.0.0.1:8765", "project_id": "prj_1", **more})
+    found = network_limits.limits(in_force(asked), asked, program)
+    assert found is not None
+    return found
+
+
+# --- this machine's own proxy -----------------------------------------------------------------------------------------
+
+
+def by_upstream(found: Limits, host: str, port: int = 443) -> bool:
+    return Policy.read(found.spec).by_upstream(host, port)
+
+
+def test_every_launch_goes_by_the_proxy_of_its_machine_whatever_its_program_is_passed() -> None:
+    found = limits(Asked(Network.MODEL), machine=PROXY)
+    assert found.spec["upstream"] == ["gate.example", 3128]
+    assert by_upstream(found, "api.anthropic.com")
+    assert not by_upstream(found, "near.example")
+    own = limits(Asked(Network.MODEL), machine=PROXY, environ={"https_proxy": "http://own.example"})
+    assert own.spec["upstream"] == ["own.example", 80], "the Coordinator's file sets another one for its program"
+
+
+def test_a_server_and_a_gateway_on_the_internet_are_reached_by_it_and_those_nearby_are_not() -> None:
+    environ = {"ANTHROPIC_BASE_URL": "https://gate.example/v1", "A_BASE_URL": "http://10.0.0.7:8000"}
+    found = limits(Asked(Network.MODEL), machine=PROXY, environ=environ, server_url="https://toryo.example")
+    assert by_upstream(found, "gate.example")
+    assert by_upstream(found, "toryo.example")
+    assert not by_upstream(found, "10.0.0.7", 8000)
+    assert not by_upstream(found, "localhost")
+
+
+@pytest.mark.parametrize(
+    ("entry", "host", "directly"),
+    [
+        ("*", "a.example", True),
+        ("corp", "git.corp", True),
+        (".corp", "git.corp", True),
+        ("*.corp", "git.corp", True),
+        ("*.corp", "gitcorp", False),
+        ("corp:443", "git.corp", True),
+        ("corp:8443", "git.corp", False),
+        ("93.184.0.0/16", "93.184.216.34", True),
+        ("93.185.0.0/16", "93.184.216.34", False),
+        ("93.184.216.34", "93.184.216.34", True),
+        ("2606:2800::/32", "2606:2800:220:1::1", True),
+        ("[2606:2800:220:1::1]:443", "2606:2800:220:1::1", True),
+        ("34", "93.184.216.34", False),
+        ("10.0.0.0/99", "a.example", False),
+        ("x", "10.1.2.3", True),
+        ("x", "app.localhost", True),
+    ],
+)
+def test_no_proxy_names_hosts_domains_addresses_and_networks(entry: str, host: str, *, directly: bool) -> None:
+    assert goes_directly(host, 443, [entry]) is directly
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"ALL_PROXY": "socks5://me:hush@gate.example:1080"},
+        {"all_proxy": "http://me:hush@gate.example:3128"},
+        {"HTTPS_PROXY": "https://me:hush@gate.example"},
+        {"http_proxy": "socks5h://me:hush@gate.example"},
+    ],
+)
+def test_a_proxy_of_another_kind_is_named_at_the_start_and_in_each_refusal_without_its_password(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "looked_for", lambda _: Found("/usr/bin/bwrap"))
+    found = limits(Asked(Network.MODEL), machine=environ)
+    told = Sandbox(Mode.AUTO, inherited=environ).told
+    assert "upstream" not in found.spec
+    for said in (told, found.why):
+        assert f"The proxy in {next(iter(environ))} is not used" in said
+        assert "hush" not in said
+    assert told.startswith(sandbox.ON)
+    usable = {**environ, "HTTP_PROXY": "http://gate.example"}
+    assert (
+        "is not used" not in Sandbox(Mode.AUTO, inherited=usable).told + limits(Asked(Network.OFF), machine=usable).why
+    )
+
+
+def test_a_program_without_any_network_finds_no_proxy_and_no_password_of_one() -> None:
+    found = limits(Asked(Network.OFF), server_url="unix:///run/toryo.sock")
+    assert found.around({**PROXY, "all_proxy": "socks5://me:hush@x", "A": "1"}) == {"A": "1"}
+
+
+@pytest.fixture
+def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Starter:
+    monkeypatch.setattr(sandbox, "looked_for", lambda _: Found("/usr/bin/bwrap"))
+    return _starter(tmp_path, {**PROXY, "PATH": os.environ["PATH"]})
+
+
+def _starter(folder: Path, inherited: Mapping[str, str]) -> Starter:
+    spaces, walls = Workspaces(folder), Sandbox(Mode.BWRAP, inherited=inherited)
+    server = "http://127.0.0.1:1"
+    return Starter(Config(), BUILT_IN, server, "m", folder, spaces, folder / "worktrees", inherited, sandbox=walls)
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What sandboxes are asked for; none is made."""
+    found: list[dict[str, Any]] = []
+    monkeypatch.setattr(Sandbox, "around", lambda *_, **more: found.append(more))
+    return found
+
+
+@pytest.mark.parametrize("setup", [True, False])
+def test_checks_and_set_up_commands_go_by_the_proxy_of_the_machine(
+    starter: Starter, tmp_path: Path, given: list[dict[str, Any]], *, setup: bool
+) -> None:
+    network = {"network": "allowlist", "hosts": ["a.example"], "setup_hosts": ["b.example"]}
+    order = CheckOrder("chk_1", str(tmp_path), (), "ann", "prj_1", ai_type="claude", network=network)
+    starter.check_walled(order, tmp_path, setup=setup)(("true",))
+    assert given[0]["limits"].spec["upstream"] == ["gate.example", 3128]
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_the_programs_of_every_provider_go_by_the_proxy_of_the_machine(
+    starter: Starter, tmp_path: Path, given: list[dict[str, Any]], name: str
+) -> None:
+    launch = Launch("lau_1", "ann", "prj_1", ai_type=name, network={"network": "model"})
+    env = starter._environment(launch, starter.providers[name], None)
+    starter._walled(launch, ("true",), env, Needs(), {}, tmp_path, None, tmp_path, read_only=False)
+    assert given[0]["limits"].spec["upstream"] == ["gate.example", 3128]
