@@ -322,8 +322,13 @@ def model_hosts(program: str, environ: Mapping[str, str], logins: Iterable[str] 
 
 def base_hosts(environ: Mapping[str, str], urls: Iterable[str] = ()) -> tuple[str, ...]:
     """What base URLs in a program's environment, and `urls` of its own settings, name: exactly one port of each."""
-    named = (value for name, value in environ.items() if _BASE.fullmatch(name))
+    named = (value for name, value in environ.items() if is_base_variable(name))
     return tuple(dict.fromkeys(host for url in (*named, *urls) if (host := host_of(url)) is not None))
+
+
+def is_base_variable(name: str) -> bool:
+    """Whether a variable of this name is the base URL of a model."""
+    return _BASE.fullmatch(name) is not None
 
 
 def host_of(url: str) -> str | None:

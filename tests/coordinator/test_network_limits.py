@@ -15,7 +15,7 @@ from toryo.coordinator.network_limits import Limits, Program
 from toryo.coordinator.network_proxy import Policy
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
-from toryo.coordinator.provider import Needs
+from toryo.coordinator.provider import Needs, Own
 from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.sandbox import Found, Mode, Sandbox
 from toryo.coordinator.workspaces import Workspaces
@@ -150,3 +150,87 @@ def test_the_programs_of_every_provider_go_by_the_proxy_of_the_machine(
     env = starter._environment(launch, starter.providers[name], None)
     starter._walled(launch, ("true",), env, Needs(), {}, tmp_path, None, tmp_path, read_only=False)
     assert given[0]["limits"].spec["upstream"] == ["gate.example", 3128]
+
+
+# --- base URLs of settings --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["project", "worktrees/of-another"])
+@pytest.mark.parametrize("linked", [True, False])
+def test_settings_in_a_directory_that_agents_write_open_no_host(
+    starter: Starter, tmp_path: Path, given: list[dict[str, Any]], folder: str, *, linked: bool
+) -> None:
+    theirs, mine, project = tmp_path / folder / ".codex", tmp_path / "home" / ".codex", tmp_path / "project"
+    for place in (theirs, mine, project):
+        place.mkdir(parents=True, exist_ok=True)
+    settings = {"config.toml": 'base_url = "http://127.0.0.1:5432"', "auth.json": '{"openrouter": {}}'}
+    for name, text in settings.items():
+        (theirs / name).write_text(text)
+        (mine / name).symlink_to(theirs / name)
+    launch = Launch("lau_1", "ann", "prj_1", ai_type="opencode", network={"network": "model"})
+    needs = Needs((Own(mine if linked else theirs),))
+    starter._walled(launch, ("true",), {}, needs, {}, project, None, tmp_path / "space", read_only=False)
+    assert "openrouter.ai" not in given[0]["limits"].spec["hosts"]
+    assert ["127.0.0.1", 5432] not in given[0]["limits"].spec["trusted"]
+
+
+SETTINGS = {
+    "config.toml": """
+        openai_base_url = "http://a.example"
+        # base_url = "http://no-1.example"
+        note = "base_url = 'http://no-2.example'"
+        [model_providers.x]
+        base_url = "http://b.example"
+        [profiles.y]
+        chatgpt_base_url = "http://c.example"
+        [otel]
+        exporter = { otlp-http = { endpoint = "http://no-3.example", base_url = "http://no-4.example" } }
+        [mcp_servers.z.env]
+        Z_BASE_URL = "http://no-5.example"
+    """,
+    "settings.json": """{
+        // "baseUrl": "http://no-6.example",
+        /* "baseUrl": "http://no-7.example" */
+        "telemetry": {"otlpEndpoint": "http://no-8.example", "baseUrl": "http://no-9.example"},
+        "endpoint": "http://no-10.example",
+        "model": {"baseUrl": "http://d.example/a//b"}, "apiBase": "http://e.example",
+        "env": {"ANTHROPIC_BASE_URL": "http://f.example"},
+        "provider": [{"options": {"baseURL": "http://g.example",}}],
+    }""",
+    "config.json": '{"baseUrl": "http://no-11.example"',
+    ".env": "export OPENAI_BASE_URL='http://h.example' # x\n#A_BASE_URL=http://no-12.example\nB_URL=http://no-13.example\n",
+}
+
+
+def test_settings_are_read_as_what_they_are_and_only_base_urls_of_models_count(tmp_path: Path) -> None:
+    for name, text in SETTINGS.items():
+        (tmp_path / name).write_text(text)
+    found = network_limits.urls_of(Needs((Own(tmp_path),)), ())
+    hosts = [f"http://{each}.example" for each in "abcdefgh"]
+    assert sorted(each.removesuffix("/a//b") for each in found) == hosts
+
+
+def test_deep_settings_stop_no_start(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("[" * 100_000)
+    (tmp_path / "config.toml").write_text("a = " + "[" * 20_000)
+    assert network_limits.urls_of(Needs((Own(tmp_path),)), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("--append-system-prompt", "read https://github.com/o/r first"), ()),
+        (("--append-system-prompt", "https://github.com"), ()),
+        (("--prompt", "set base_url=https://github.com"), ()),
+        (("base_url", "https://github.com"), ()),
+        (("--openai-base-url", "http://a.example/v1"), ("http://a.example/v1",)),
+        (("--base-url=http://a.example",), ("http://a.example",)),
+        (("-c", 'model_providers.x.base_url="http://a.example"'), ("http://a.example",)),
+        (("-c", 'model_providers."x".base_url=http://a.example'), ("http://a.example",)),
+        (("--api-base", "http://a.example"), ("http://a.example",)),
+    ],
+)
+def test_of_a_programs_words_only_the_values_of_its_options_for_a_base_url_count(
+    words: tuple[str, ...], found: tuple[str, ...]
+) -> None:
+    assert network_limits.urls_of(Needs(), words) == found

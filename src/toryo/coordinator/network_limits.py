@@ -1,7 +1,7 @@
 """What one program reaches from its sandbox: the decision (`toryo.sandbox_network`) as the proxy and the entry need it.
 
-Base URLs of a model are looked for in the program's environment, in the words with which it is started, and in the
-settings of its own directory, which people write. Never in the project, where agents write.
+Base URLs of a model are looked for in the program's environment, in the options with which it is started, and in the
+settings of its own directory, which people write. Never where agents write: in a project, or in a worktree.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -28,6 +31,7 @@ from toryo.sandbox_network import (
     Setting,
     base_hosts,
     exactly,
+    is_base_variable,
     model_hosts,
     plain_host,
     rule,
@@ -40,8 +44,14 @@ FIRST_PORT = 1024
 _LOOPBACK = ("127.0.0.1", "::1")
 _SETTINGS = ("config.toml", "settings.json", "opencode.json", "opencode.jsonc", "config.json", ".env")
 _LARGEST = 256 * 1024
-_URL = re.compile(r"""(?:base_?url|api_?base|endpoint)["']?\s*[:=]\s*["']?(https?://[^\s"',}]+)""", re.IGNORECASE)
-_IN_WORD = re.compile(r"""https?://[^\s"',}]+""")
+_BASE_KEYS = frozenset({"apibase", "apibaseurl", "baseurl", "chatgptbaseurl", "openaibaseurl"})
+"""Settings that are the base URL of a model, in small letters without `_` and `-`."""
+_OTHER_SERVICES = frozenset({"mcp", "mcpservers", "otel", "telemetry"})
+"""Parts of settings in which a base URL is that of something else, written in the same way."""
+_OF_FILE = re.compile(r"\s*(?:export\s+)?(\w+)\s*=\s*[\"']?(https?://[^\s\"']+)[\"']?\s*(?:#.*)?")
+_OPTION = re.compile(r"[\w.\"-]*?(?:base[_-]?url|api[_-]?base)(?:=(.*))?", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,24 +199,76 @@ def unused_proxy(*environs: Mapping[str, str]) -> str:
     return f"The proxy in {named[0][0]} is not used: only http:// proxies in HTTPS_PROXY or HTTP_PROXY are supported."
 
 
-def urls_of(needs: Needs, words: Sequence[str]) -> tuple[str, ...]:
-    """The base URLs in the settings that people have written for a program, and in the words it is started with."""
+def urls_of(needs: Needs, words: Sequence[str], written: Sequence[Path] = ()) -> tuple[str, ...]:
+    """The base URLs in the settings that people have written for a program, and in the options it is started with.
+
+    Nothing counts that lies in one of the `written` directories, in which agents write, or that a link leads to there.
+    """
     folders = [*(own.place for own in needs.own), *needs.reads]
     files = [*(folder / name for folder in folders for name in _SETTINGS), *needs.reads]
-    found = [url for word in words for url in _IN_WORD.findall(word)]
-    for path in files:
-        found += _URL.findall(_text(path))
+    found = [*_of_words(words)]
+    for path in _of_people(files, written):
+        found += _of_settings(path)
     return tuple(dict.fromkeys(found))
 
 
-def logins_of(needs: Needs) -> tuple[str, ...]:
-    """The names in the logins of a program that asks many services."""
+def _of_words(words: Sequence[str]) -> Iterator[str]:
+    """`--base-url URL`, `--base-url=URL` and `key.base_url=URL`: other URLs may be a part of a prompt."""
+    for word, following in pairwise([*words, ""]):
+        if (option := _OPTION.fullmatch(word)) is not None:
+            value = option[1] if option[1] is not None else following if word.startswith("-") else ""
+            if value:
+                yield value.strip("\"' ")
+
+
+def _of_settings(path: Path) -> Iterator[str]:
+    """Of a file that cannot be read as what its name says, nothing."""
+    text = _text(path)
+    with contextlib.suppress(ValueError, RecursionError):
+        if path.suffix == ".toml":
+            yield from _base_urls(tomllib.loads(text))
+        elif path.suffix in (".json", ".jsonc"):
+            yield from _base_urls(json.loads(_LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text)) or "{}"))
+        elif path.name == ".env":
+            found = map(_OF_FILE.fullmatch, text.splitlines())
+            yield from (each[2] for each in found if each is not None and is_base_variable(each[1]))
+
+
+def _base_urls(settings: Any) -> Iterator[str]:
+    if isinstance(settings, list):
+        for each in settings:
+            yield from _base_urls(each)
+    elif isinstance(settings, dict):
+        for name, value in settings.items():
+            plain = str(name).lower().replace("_", "").replace("-", "")
+            if isinstance(value, str) and (plain in _BASE_KEYS or is_base_variable(str(name))):
+                yield value
+            elif plain not in _OTHER_SERVICES:
+                yield from _base_urls(value)
+
+
+def logins_of(needs: Needs, written: Sequence[Path] = ()) -> tuple[str, ...]:
+    """The names in the logins of a program that asks many services; `written` as for `urls_of`."""
     found: list[str] = []
-    for own in needs.own:
+    for path in _of_people((own.place / "auth.json" for own in needs.own), written):
         with contextlib.suppress(ValueError, RecursionError):
-            logins = json.loads(_text(own.place / "auth.json") or "{}")
+            logins = json.loads(_text(path) or "{}")
             found += logins if isinstance(logins, dict) else ()
     return tuple(found)
+
+
+def _of_people(paths: Iterable[Path], written: Sequence[Path]) -> Iterator[Path]:
+    """Those of which no agent can decide what is read there. A path that cannot be followed is left out."""
+    places = [way for each in written for way in _ways(each)]
+    for path in paths:
+        with contextlib.suppress(OSError):
+            if not any(way.is_relative_to(each) for way in _ways(path) for each in places):
+                yield path
+
+
+def _ways(path: Path) -> tuple[Path, Path]:
+    """As it is written, and where links lead. Raises OSError."""
+    return Path(os.path.abspath(path)), untrusted_files.real(path)  # noqa: PTH100
 
 
 def _text(path: Path) -> str:

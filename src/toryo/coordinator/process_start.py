@@ -315,11 +315,12 @@ class Starter:
             project_id=launch.project_id,
             agent_id=launch.agent_id,
         )
+        written = (*self._sandbox.written(place), self.worktrees)
         return self._sandbox.around(
             argv,
             env,
             place,
-            limits=self._limits(launch, program, needs, words),
+            limits=self._limits(launch, program, needs, words, written),
             refusals=self.refusals(launch.launch_id),
         )
 
@@ -329,6 +330,7 @@ class Starter:
         program: network_limits.Program,
         needs: Needs = _NOTHING,
         words: Sequence[str] = (),
+        written: Sequence[Path] = (),
         *,
         setup: bool = False,
     ) -> network_limits.Limits | None:
@@ -336,7 +338,8 @@ class Starter:
         assert self._sandbox is not None
         found = self._sandbox.network_of(launch, setup=setup)
         if found.models:
-            urls, logins = network_limits.urls_of(needs, list(map(str, words))), network_limits.logins_of(needs)
+            urls = network_limits.urls_of(needs, list(map(str, words)), written)
+            logins = network_limits.logins_of(needs, written)
             program = replace(program, urls=urls, logins=logins)
         return network_limits.limits(found, Asked.read(launch.network), program)
 

@@ -285,12 +285,16 @@ class Sandbox:
             opened.pop_all()
         return Walled(words, env if limits is None else limits.around(env), tuple(keep), sandboxed=True)
 
+    def written(self, place: Place) -> list[Path]:
+        """The directories in which agents write, there or by the Coordinator's file."""
+        return _written(place, self._writes)
+
     def _view(self, place: Place, env: Mapping[str, str], program: Path) -> View:
         """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
         home = Path(env["HOME"]) if env.get("HOME") else None
         protected = [each.resolve() for each in (*self._hidden, data_directories.users())]
         _refuse_project(place.project, protected, env)
-        view = View(home, _written(place, self._writes))
+        view = View(home, self.written(place))
         _show_tools(view, env, home, protected)
         for path in (program, *place.programs, *_node(env)):
             view.program(path)
