@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.sandboxes import sandboxed
 from toryo.coordinator import network_limits, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.network_limits import Limits, Program
 from toryo.coordinator.network_proxy import Policy
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
-from toryo.coordinator.provider import Needs, Own
+from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.sandbox import Found, Mode, Sandbox
 from toryo.coordinator.workspaces import Workspaces
 from toryo.sandbox_network import Asked, Network, goes_directly, in_force
+
+__all__ = ["sandboxed"]
 
 PROXY = {"HTTPS_PROXY": "http://me:hush@gate.example:3128", "NO_PROXY": "near.example"}
 
@@ -234,3 +240,43 @@ def test_of_a_programs_words_only_the_values_of_its_options_for_a_base_url_count
     words: tuple[str, ...], found: tuple[str, ...]
 ) -> None:
     assert network_limits.urls_of(Needs(), words) == found
+
+
+# --- where a sandbox has no network of its own ------------------------------------------------------------------------
+
+_WHY = "bwrap: Creating new namespace failed: No space left on device"
+
+
+@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.BWRAP])
+def test_a_limited_network_that_cannot_be_made_is_refused_by_the_name_of_its_setting_and_an_open_one_is_not(
+    mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_failure", lambda _, *, limited: _WHY if limited else "")
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: "/usr/bin/bwrap")
+    inherited = {"PATH": str(tmp_path)}
+    found = Sandbox(mode, inherited=inherited)
+    assert found.wanted(Launch("lau_1", "ann"))
+    assert found.needed()
+    assert found.told.startswith(sandbox.ON)
+    assert f"a sandbox cannot have a network of its own: {_WHY}" in found.told
+    words = r"The network is model \(network of the project\), but .*No space left.*max_net_namespaces.*set it to open"
+    with pytest.raises(BadConfig, match=words):
+        found.wanted(Launch("lau_1", "ann", network={"network": "model"}))
+    with pytest.raises(BadConfig, match="sandbox_network of the Coordinator's file"):
+        Sandbox(mode, network=Network.MODEL, inherited=inherited).needed()
+    order = CheckOrder("chk_1", str(tmp_path), (), "ann", "prj_1", network={"setup_hosts": ["a.example"]})
+    wall = _starter(tmp_path, inherited).check_walled(order, tmp_path, setup=True)
+    with pytest.raises(BadConfig, match="setup_network of the project"):
+        wall(("true",))
+
+
+@pytest.mark.deep
+def test_a_machine_that_forbids_network_namespaces_is_found_out(sandboxed: None) -> None:
+    ask = "import os; from toryo.coordinator import sandbox; print(sandbox.looked_for(os.environ))"
+    script = 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$0" -c "$1"'
+    words = ["unshare", "--user", "--map-root-user", "/bin/sh", "-c", script, sys.executable, ask]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    if "max_net_namespaces" in done.stderr or "unshare" in done.stderr:
+        pytest.skip(f"cannot be forbidden here: {done.stderr}")
+    assert "program='/usr/bin/bwrap'" in done.stdout, done.stdout + done.stderr
+    assert "why_open='bwrap: " in done.stdout

@@ -337,6 +337,7 @@ class Starter:
         """Of its network in the sandbox. The settings of its program are read only where they count."""
         assert self._sandbox is not None
         found = self._sandbox.network_of(launch, setup=setup)
+        self._sandbox.refuse_unlimited(found)
         if found.models:
             urls = network_limits.urls_of(needs, list(map(str, words)), written)
             logins = network_limits.logins_of(needs, written)

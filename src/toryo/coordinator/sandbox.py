@@ -45,6 +45,8 @@ CONTAINS_HOME = (
     "{} cannot be used in a sandbox: it contains the home directory, and a program could create files there that your "
     "shell or your desktop executes. Choose a directory within the home."
 )
+NOT_MADE = "a sandbox cannot have a network of its own"
+ALLOW_NETWORKS = "Allow network namespaces (user.max_net_namespaces of sysctl, the profile of a container)"
 NOT_LIMITED = "network, network_hosts and setup_network of projects have no effect here"
 """Without a sandbox."""
 
@@ -92,6 +94,8 @@ class Found:
 
     program: str | None
     why_not: str = ""
+    why_open: str = ""
+    """Why a sandbox cannot have a network of its own, if it works otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,21 +150,34 @@ def _tried(path: str) -> Found:
     program = shutil.which(PROGRAM, path=_TRUSTED_PATH) or shutil.which(PROGRAM, path=path)
     if program is None:
         return Found(None, "bubblewrap (bwrap) is not installed")
-    words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
     try:
-        with _descriptor(Path("/usr").resolve()) as usr:
-            words += ["--ro-bind-fd", str(usr), "/mnt", "--", "/bin/sh", "-c", "true"]
-            done = subprocess.run(
-                words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
-            )
+        if not (why_open := _failure(program, limited=True)):
+            return Found(program)
+        why_not = _failure(program, limited=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return Found(None, f"{program} cannot be run: {problem}")
-    if "--ro-bind-fd" in done.stderr:
+    if "--ro-bind-fd" in why_not:
         return Found(None, f"{program} is too old (it has no --ro-bind-fd): install the security update of bubblewrap")
-    if done.returncode != 0:
-        said = " ".join(done.stderr.split())[:200]
-        return Found(None, f"{program} cannot create a sandbox here: {said or f'exit code {done.returncode}'}")
-    return Found(program)
+    if why_not:
+        return Found(None, f"{program} cannot create a sandbox here: {why_not}")
+    return Found(program, why_open=why_open)
+
+
+def _failure(program: str, *, limited: bool) -> str:
+    """What a sandbox with all features that are needed says if it cannot be made. `limited`: with a network of its own,
+    and with our Python, which leads to it. Raises OSError or TimeoutExpired."""
+    words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
+    last = ("/bin/sh", "-c", "true")
+    if limited:
+        shown = dict.fromkeys(way for each in _own_python() for way in (str(each), str(each.resolve())))
+        words += ["--unshare-net", *(word for each in shown for word in ("--ro-bind", each, each))]
+        last = ("/bin/sh", "-c", 'exec "$0" -I -S -c ""', sys.executable)
+    with _descriptor(Path("/usr").resolve()) as usr:
+        words += ["--ro-bind-fd", str(usr), "/mnt", "--", *last]
+        done = subprocess.run(
+            words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
+        )
+    return (" ".join(done.stderr.split())[:200] or f"exit code {done.returncode}") if done.returncode else ""
 
 
 def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
@@ -205,7 +222,8 @@ class Sandbox:
         if self.works:
             word = f"{ON} ({PROGRAM}{f', network: {self.network}' if self.network is not Network.OPEN else ''})"
             unused = unused_proxy(self._inherited)
-            return f"{word}; limited networks: {unused}" if unused else word
+            problem = f"{NOT_MADE}: {self._found.why_open}. {ALLOW_NETWORKS}" if self._found.why_open else unused
+            return f"{word}; limited networks: {problem}" if problem else word
         return (
             f"sandbox: off ({self._found.why_not}); agents' programs can read and write everything that this user can, "
             f"and reach every host: {NOT_LIMITED}"
@@ -214,13 +232,16 @@ class Sandbox:
     def wanted(self, launch: Launch) -> bool:
         """Whether a launch runs in a sandbox. Raises BadConfig if it must and cannot."""
         asked = launch.provider_options.get("sandbox", Mode.AUTO)
-        return self.needed(required=asked != Mode.AUTO or self.network_of(launch).network is Network.OFF)
+        network = self.network_of(launch)
+        return self.needed(required=asked != Mode.AUTO or network.network is Network.OFF, network=network)
 
-    def needed(self, *, required: bool = False) -> bool:
+    def needed(self, *, required: bool = False, network: InForce | None = None) -> bool:
         """Whether a sandbox is used. Raises BadConfig if one is required and impossible; running without network
-        requires one.
+        requires one. `network`: what it has to be able to limit; default: what the Coordinator's file says.
         """
         if not required and self.mode is not Mode.BWRAP and self.network is not Network.OFF:
+            if self.works:
+                self.refuse_unlimited(network)
             return self.works
         found = looked_for(self._inherited)
         if found.program is None:
@@ -229,7 +250,17 @@ class Sandbox:
                 "Install bubblewrap, allow user namespaces and restart the Coordinator. `toryo doctor` checks whether "
                 "it works."
             )
+        self.refuse_unlimited(network)
         return True
+
+    def refuse_unlimited(self, network: InForce | None = None) -> None:
+        """Raises BadConfig where a network has to be limited, and a sandbox here cannot have one of its own."""
+        found, said = looked_for(self._inherited), network or in_force(Asked(), None, self.network)
+        if said.limited and found.why_open:
+            raise BadConfig(
+                f"The network is {said.network} ({said.setting}), but {NOT_MADE} on this machine: {found.why_open}. "
+                f"{ALLOW_NETWORKS}, and restart the Coordinator; or set it to open."
+            )
 
     def network_of(self, launch: Launch, *, setup: bool = False) -> InForce:
         """What a launch may reach. `setup`: what the commands may that set its worktree up."""
