@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.server
 import os
 import socket
 import sys
+import tempfile
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -19,10 +21,11 @@ import pytest
 from tests.coordinator.test_sandbox import Yard, _executed, _until_ended
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import logs, network_limits
+from toryo.coordinator import acceptance_checks, logs, network_limits
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits, Program
+from toryo.coordinator.network_proxy import OF_PRIVATE
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import Command
@@ -113,6 +116,7 @@ def test_a_name_that_leads_to_this_machine_is_refused_although_the_project_lists
         found = limits(Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), 1)
         script = f"no_proxy= {GET} http://{socket.gethostname().lower()}:{other}/ || echo no"
         said = yard.run(script, limits=found)
+    assert f"{other}{OF_PRIVATE}\n" in said
     assert "other /" not in said
     assert "no\n" in said
 
@@ -180,6 +184,21 @@ def test_set_up_commands_reach_their_own_list_and_the_checks_what_the_project_li
     assert "listed /" not in said[True]
     assert "registry /" not in said[False]
     assert "listed /" in said[False]
+
+
+def test_a_check_and_a_set_up_command_say_which_hosts_their_network_refused(yard: Yard) -> None:
+    network = {"network": "model", "setup_hosts": ["a.example"]}
+    order = CheckOrder("chk_1", str(yard.project), (), "ann", "prj_1", ai_type="claude", network=network)
+    before = set(Path(tempfile.gettempdir()).glob("toryo-check-*"))
+    script = f"{GET} https://registry.example/ 2>/dev/null || echo misleading; exit 1"
+    for setup, setting in ((False, "network_hosts"), (True, "setup_network")):
+        wall = _starter(yard).check_walled(order, yard.project, setup=setup)
+        run = asyncio.run(acceptance_checks.executed(script, 60, yard.project, wall))
+        lines = run.output.splitlines()
+        assert "misleading" in lines
+        assert lines[-3:-1] == ["· The sandbox refused these hosts:", "·   registry.example:443"]
+        assert f"--set {setting}=" in lines[-1]
+    assert set(Path(tempfile.gettempdir()).glob("toryo-check-*")) <= before
 
 
 def test_a_program_that_is_asked_to_leave_still_has_its_proxy_until_it_has_left(yard: Yard) -> None:

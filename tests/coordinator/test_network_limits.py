@@ -16,7 +16,7 @@ from tests.sandboxes import sandboxed
 from toryo.coordinator import network_limits, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.network_limits import Limits, Program
-from toryo.coordinator.network_proxy import Policy
+from toryo.coordinator.network_proxy import NO_HOST, OF_PRIVATE, Policy
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import BadConfig, Needs, Own
@@ -280,3 +280,25 @@ def test_a_machine_that_forbids_network_namespaces_is_found_out(sandboxed: None)
         pytest.skip(f"cannot be forbidden here: {done.stderr}")
     assert "program='/usr/bin/bwrap'" in done.stdout, done.stdout + done.stderr
     assert "why_open='bwrap: " in done.stdout
+
+
+# --- what was refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hosts", "advised"),
+    [
+        ([f"intra.example:443{OF_PRIVATE}"], None),
+        ([NO_HOST], None),
+        ([f"intra.example:443{OF_PRIVATE}", NO_HOST, "a.example:8443", "b.example:443"], "a.example:8443"),
+        (["b.example:443"], "b.example"),
+    ],
+)
+def test_only_a_host_that_can_be_allowed_is_advised_to_be(
+    tmp_path: Path, hosts: list[str], advised: str | None
+) -> None:
+    path = tmp_path / "refused"
+    path.write_text("\n".join(["Allow {host}", *hosts, ""]))
+    lines = network_limits.refused(path)
+    assert lines[1 : len(hosts) + 1] == [f"·   {each}" for each in hosts]
+    assert lines[len(hosts) + 1 :] == ([f"· Allow {advised}"] if advised else [])

@@ -152,7 +152,7 @@ def test_an_admitted_name_that_leads_to_this_machine_or_a_private_network_is_ref
     answer = way_.ask(b"CONNECT model.example:443 HTTP/1.1\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 403")
     assert b"private network" in answer
-    assert way_.told == ["model.example:443"]
+    assert way_.told == [f"model.example:443{network_proxy.OF_PRIVATE}"]
 
 
 def test_an_address_that_a_person_entered_is_reached_at_its_port_alone(service: Service) -> None:

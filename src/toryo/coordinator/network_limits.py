@@ -11,6 +11,8 @@ import contextlib
 import json
 import os
 import re
+import secrets
+import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -286,11 +288,17 @@ def refusals_of(logs: Path, launch_id: str) -> Path:
     return logs / f"{launch_id}.log.refused"
 
 
+def refusals_of_command() -> Path:
+    """A new one, of an acceptance check or a command that sets a directory up. No file is made yet."""
+    return Path(tempfile.gettempdir()) / f"toryo-check-{secrets.token_hex(16)}.refused"
+
+
 MOST_NAMED = 20
 
 
 def refused(path: Path) -> list[str]:
-    """What the log of a launch says of that at its end; nothing if nothing was refused. Removes the file."""
+    """What the log of a launch, or the output of a command, says of that at its end; nothing if nothing was refused.
+    Removes the file. How a host is allowed is said only if that helps one of them."""
     try:
         reason, *hosts = untrusted_files.text(path, largest=_LARGEST, errors="replace").splitlines()
     except (OSError, ValueError):
@@ -299,13 +307,16 @@ def refused(path: Path) -> list[str]:
         path.unlink()
     if not hosts:
         return []
-    first = next((each for each in hosts if _host_in(each)), "HOST")
+    first = next(filter(_is_host, hosts), None)
     more = [f"· … and {len(hosts) - MOST_NAMED} more"] if len(hosts) > MOST_NAMED else []
-    named = [f"·   {each}" for each in hosts[:MOST_NAMED]]
-    host, _, port = first.rpartition(":")
-    entry = host if port in ("80", "443") else first
-    return ["· The sandbox refused these hosts:", *named, *more, f"· {reason.replace('{host}', entry)}"]
+    lines = ["· The sandbox refused these hosts:", *(f"·   {each}" for each in hosts[:MOST_NAMED]), *more]
+    if first is not None:
+        host, _, port = first.rpartition(":")
+        lines.append(f"· {reason.replace('{host}', host if port in ('80', '443') else first)}")
+    return lines
 
 
-def _host_in(line: str) -> bool:
-    return plain_host(line.rpartition(":")[0]) is not None
+def _is_host(line: str) -> bool:
+    """And nothing after it: a reason for which listing it would not help."""
+    host, _, port = line.rpartition(":")
+    return plain_host(host) is not None and port.isdigit()

@@ -44,6 +44,8 @@ PORTION = 64 * 1024
 MOST_TOLD = 50
 """Different hosts of which a refusal is noted."""
 NO_HOST = "(not the name of a host)"
+OF_PRIVATE = " (this name leads to a private address, which must be listed itself)"
+"""After a host that is refused although it is listed."""
 
 _LINE = re.compile(rb"([A-Z]{1,20}) ([\x21-\x7e]+) HTTP/1\.([01])")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\x80-\xff\t]*)")
@@ -213,7 +215,7 @@ class Proxy:
         return host, port
 
     def _refusal(self, host: str, port: int, why: str = "") -> Refused:
-        self._tell(exactly(host, port))
+        self._tell(f"{exactly(host, port)}{OF_PRIVATE if why else ''}")
         entry = host if port in USUAL_PORTS else exactly(host, port)
         text = why or self._policy.why.replace("{host}", entry)
         return Refused("403 Forbidden", f"The sandbox refused: {exactly(host, port)}\n{text}")

@@ -376,7 +376,8 @@ class Starter:
             program = network_limits.Program(  # it asks no model
                 machine=self._inherited, project_id=order.project_id, agent_id=order.agent_id
             )
-            return self._sandbox.around(argv, env, place, limits=self._limits(launch, program, setup=setup))
+            limits, refusals = self._limits(launch, program, setup=setup), network_limits.refusals_of_command()
+            return self._sandbox.around(argv, env, place, limits=limits, refusals=refusals)
 
         return walled
 

@@ -128,12 +128,14 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Walled:
     """What to execute in place of a program. `keep`: descriptors that it must inherit; the caller closes them.
-    `sandboxed`: whether bubblewrap is around it, possibly after the proxy of its network."""
+    `sandboxed`: whether bubblewrap is around it, possibly after the proxy of its network. `refusals`: the file in which
+    that proxy notes hosts (`network_limits.refused`)."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     keep: tuple[int, ...] = ()
     sandboxed: bool = False
+    refusals: Path | None = None
 
     def close(self) -> None:
         for each in self.keep:
@@ -314,7 +316,8 @@ class Sandbox:
                 *(*entry, program, *argv[1:]),
             )
             opened.pop_all()
-        return Walled(words, env if limits is None else limits.around(env), tuple(keep), sandboxed=True)
+        noted = refusals if limits is not None and limits.listen else None
+        return Walled(words, env if limits is None else limits.around(env), tuple(keep), sandboxed=True, refusals=noted)
 
     def written(self, place: Place) -> list[Path]:
         """The directories in which agents write, there or by the Coordinator's file."""
