@@ -341,6 +341,21 @@ def host_of(url: str) -> str | None:
     return exactly(given.host, given.ports[0]) if given is not None else None
 
 
+FIRST_PORT = 1024
+"""Below it only root listens: a sandbox cannot lead to such a port of its machine's loopback."""
+
+
+def on_loopback(host: str) -> bool:
+    """Whether a host (as `plain_host` answers it) is the machine itself, which a program reaches without its proxy."""
+    at = address(host)
+    return host == "localhost" or (at is not None and at.is_loopback)
+
+
+def is_led_to(given: Rule) -> bool:
+    """Whether what is listed can be reached: of the loopback, one port at which a sandbox can listen itself."""
+    return not on_loopback(given.host) or all(port >= FIRST_PORT for port in given.ports)
+
+
 def exactly(host: str, port: int) -> str:
     """The rule for one port of a host."""
     return f"{f'[{host}]' if ':' in host else host}:{port}"

@@ -38,6 +38,8 @@ __all__ = ["sandboxed"]
 
 pytestmark = pytest.mark.deep
 
+NOBODY = 1024
+"""A port at which no server listens."""
 _GET = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=9).read().decode())"
 GET = f"'{sys.executable}' -I -c '{_GET}'"
 """A program that goes by the proxy of its environment, and prints what it gets."""
@@ -60,8 +62,8 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(name: str) -> Iterator[int]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as made:
+def served(name: str, host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
+    with http.server.ThreadingHTTPServer((host, port), _Answers) as made:
         made.name = name  # type: ignore[attr-defined]
         threading.Thread(target=made.serve_forever, daemon=True).start()
         yield made.server_address[1]
@@ -113,7 +115,9 @@ def test_a_program_reaches_the_server_and_its_model_and_nothing_else_on_this_mac
 
 def test_a_name_that_leads_to_this_machine_is_refused_although_the_project_lists_it(yard: Yard) -> None:
     with served("other") as other:
-        found = limits(Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), 1)
+        found = limits(
+            Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), NOBODY
+        )
         script = f"no_proxy= {GET} http://{socket.gethostname().lower()}:{other}/ || echo no"
         said = yard.run(script, limits=found)
     assert f"{other}{OF_PRIVATE}\n" in said
@@ -127,6 +131,16 @@ def test_an_address_that_the_project_lists_is_reached_at_its_port(yard: Yard) ->
         said = yard.run(f"{GET} http://127.0.0.1:{listed}/; {GET} http://127.0.0.1:{other}/ || echo no", limits=found)
     assert "database /" in said
     assert "no\n" in said
+
+
+def test_two_addresses_of_the_loopback_lead_to_their_own_services_at_one_port(yard: Yard) -> None:
+    with contextlib.ExitStack() as services:
+        port = services.enter_context(served("first"))
+        services.enter_context(served("second", "127.0.0.2", port))
+        found = limits(Asked(Network.ALLOWLIST, (f"127.0.0.1:{port}", f"127.0.0.2:{port}")))
+        said = yard.run(f"{GET} http://127.0.0.1:{port}/a; {GET} http://127.0.0.2:{port}/b", limits=found)
+    assert "first /a" in said
+    assert "second /b" in said
 
 
 SERVES = (
@@ -214,7 +228,7 @@ def test_a_program_that_is_asked_to_leave_still_has_its_proxy_until_it_has_left(
     assert process.exit_code == 0
 
 
-def _starter(yard: Yard, server: int = 1, script: str = "true") -> Starter:
+def _starter(yard: Yard, server: int = NOBODY, script: str = "true") -> Starter:
     providers = {
         **BUILT_IN,
         "claude": replace(BUILT_IN["claude"], prepare=lambda _: Command(("/bin/sh", "-c", script))),
@@ -224,7 +238,7 @@ def _starter(yard: Yard, server: int = 1, script: str = "true") -> Starter:
     return Starter(Config(), providers, url, "m", yard.data, spaces, folder, yard.environ, sandbox=asked)
 
 
-def _launched(yard: Yard, asked: Asked, script: str, server: int = 1) -> Any:
+def _launched(yard: Yard, asked: Asked, script: str, server: int = NOBODY) -> Any:
     network = {"network": asked.network.value, "hosts": list(asked.hosts), "ports": list(asked.ports)}
     launch = Launch("lau_1", "ann", "prj_1", ai_type="claude", working_directory=str(yard.project), network=network)
     return _starter(yard, server, script).start(launch).process

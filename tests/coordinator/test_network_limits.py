@@ -126,7 +126,7 @@ def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Starter:
 
 def _starter(folder: Path, inherited: Mapping[str, str]) -> Starter:
     spaces, walls = Workspaces(folder), Sandbox(Mode.BWRAP, inherited=inherited)
-    server = "http://127.0.0.1:1"
+    server = "http://127.0.0.1:1024"
     return Starter(Config(), BUILT_IN, server, "m", folder, spaces, folder / "worktrees", inherited, sandbox=walls)
 
 
@@ -302,3 +302,36 @@ def test_only_a_host_that_can_be_allowed_is_advised_to_be(
     lines = network_limits.refused(path)
     assert lines[1 : len(hosts) + 1] == [f"·   {each}" for each in hosts]
     assert lines[len(hosts) + 1 :] == ([f"· Allow {advised}"] if advised else [])
+
+
+# --- ports of this machine --------------------------------------------------------------------------------------------
+
+
+def test_each_loopback_address_and_port_leads_to_the_one_that_is_listed() -> None:
+    hosts = ("127.0.0.1:5432", "127.0.0.2:5432", "[::1]:6000", "127.0.0.1:6000", "localhost:7000", "127.0.0.3:8000")
+    found = limits(Asked(Network.ALLOWLIST, hosts), server_url="unix:///run/toryo.sock")
+    leads = {(host, port): to for host, port, to, same in found.spec["leads"] if same == port}
+    assert leads == {
+        ("127.0.0.1", 5432): "127.0.0.1",
+        ("::1", 5432): "127.0.0.1",
+        ("127.0.0.2", 5432): "127.0.0.2",
+        ("127.0.0.1", 6000): "127.0.0.1",
+        ("::1", 6000): "::1",
+        ("127.0.0.1", 7000): "localhost",
+        ("::1", 7000): "localhost",
+        ("127.0.0.3", 8000): "127.0.0.3",
+    }
+    assert {(host, port) for host, port in found.listen[1:]} == set(leads)
+    assert found.around({})["NO_PROXY"] == "localhost,127.0.0.1,::1,127.0.0.2,127.0.0.3"
+
+
+def test_the_proxy_takes_no_port_that_the_program_shows() -> None:
+    found = limits(Asked(Network.MODEL, ports=(network_limits.PROXY_PORT,)))
+    assert found.ports == (network_limits.PROXY_PORT,)
+    assert found.listen[0] != ("127.0.0.1", network_limits.PROXY_PORT)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1", "http://localhost:80", "https://127.0.0.1"])
+def test_a_server_that_the_program_could_not_reach_is_said_before_its_start(url: str) -> None:
+    with pytest.raises(BadConfig, match="port below 1024"):
+        limits(Asked(Network.MODEL), server_url=url)

@@ -24,8 +24,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from toryo import untrusted_files
 from toryo.client import server_address
 from toryo.coordinator.environment import PROXIES
-from toryo.coordinator.provider import Needs
+from toryo.coordinator.provider import BadConfig, Needs
 from toryo.sandbox_network import (
+    FIRST_PORT,
     Asked,
     InForce,
     Network,
@@ -35,14 +36,13 @@ from toryo.sandbox_network import (
     exactly,
     is_base_variable,
     model_hosts,
+    on_loopback,
     plain_host,
     rule,
 )
 
 PROXY_PORT = 47113
 """In the sandbox, whose network has nothing else."""
-FIRST_PORT = 1024
-"""Below it only root listens."""
 _LOOPBACK = ("127.0.0.1", "::1")
 _SETTINGS = ("config.toml", "settings.json", "opencode.json", "opencode.jsonc", "config.json", ".env")
 _LARGEST = 256 * 1024
@@ -75,7 +75,8 @@ class Limits:
         own = {name: value for name, value in env.items() if name not in PROXIES and name.upper() != "ALL_PROXY"}
         if not self.listen:  # what these name is out of reach, and may hold a password
             return own
-        proxy, near = f"http://127.0.0.1:{self.listen[0][1]}", "localhost,127.0.0.1,::1"
+        own_network = dict.fromkeys(("localhost", *_LOOPBACK, *(host for host, _ in self.listen)))
+        proxy, near = f"http://127.0.0.1:{self.listen[0][1]}", ",".join(own_network)
         names = {name: near if name.upper() == "NO_PROXY" else proxy for name in PROXIES}
         return {**own, **names, "NODE_USE_ENV_PROXY": "1"}
 
@@ -96,24 +97,24 @@ class Program:
 
 
 def limits(found: InForce, asked: Asked, program: Program) -> Limits | None:
-    """None where everything is open."""
+    """None where everything is open. Raises BadConfig if the program could not reach the server."""
     if not found.limited:
         return None
     hosts, bases = list(found.hosts), list(_server(program.server_url))
     if found.models:
         hosts += model_hosts(program.name, program.environ, program.logins)
         bases += base_hosts(program.environ, program.urls)
-    near = [each for each in map(rule, (*bases, *found.hosts)) if each is not None and _near(each)]
-    leads = {each.ports[0]: each.host for each in near if each.ports[0] >= FIRST_PORT}
-    ports = tuple(port for port in asked.ports if port not in leads and program.server_url)
+    leads = _leads(each for each in map(rule, (*bases, *found.hosts)) if each is not None and on_loopback(each.host))
+    taken = {port for _, port in leads}
+    ports = tuple(port for port in asked.ports if port not in taken and program.server_url)
     if found.network is Network.OFF and not bases and not ports:
         return Limits(why=why(found, asked, program))
-    proxy = next(port for port in range(PROXY_PORT, 65536) if port not in leads)
-    listen = (("127.0.0.1", proxy), *((host, port) for port in leads for host in _LOOPBACK))
+    proxy = next(port for port in range(PROXY_PORT, 65536) if port not in taken and port not in ports)
+    listen = (("127.0.0.1", proxy), *leads)
     spec = {
         "hosts": hosts,
         "trusted": [[each.host, each.ports[0]] for text in bases if (each := rule(text)) is not None],
-        "leads": [[host, port, leads[port], port] for host, port in listen[1:]],
+        "leads": [[host, port, to, port] for (host, port), to in leads.items()],
         "ports": ports,
         "why": why(found, asked, program),
         **_upstream(program),
@@ -150,13 +151,27 @@ def _server(url: str) -> Iterator[str]:
     with contextlib.suppress(ValueError):
         found = server_address.parse(url) if url else None
         if found is not None and found.socket is None:
+            if on_loopback(found.host.strip("[]")) and found.port < FIRST_PORT:
+                raise BadConfig(
+                    f"Toryo's server is at {exactly(found.host, found.port)}. A program with a limited network does "
+                    f"not reach a port below {FIRST_PORT} of its own machine. Give the Coordinator another address of the "
+                    "server (a higher port, or its name), or set network of the project to open."
+                )
             yield exactly(found.host, found.port)
 
 
-def _near(host: Rule) -> bool:
-    """Whether it is one port of this machine's loopback."""
-    local = host.host == "localhost" or host.host.strip("[]") in _LOOPBACK or host.host.startswith("127.")
-    return local and len(host.ports) == 1
+def _leads(near: Iterable[Rule]) -> dict[tuple[str, int], str]:
+    """Where a sandbox listens for ports of this machine's loopback, and the host that each leads to. Its two usual
+    addresses stand for each other, as the name of both does, unless each is listed with that port."""
+    found: dict[tuple[str, int], str] = {}
+    pairs = [(each.host, port) for each in near for port in each.ports if port >= FIRST_PORT]
+    for host, port in pairs:
+        if host != "localhost":
+            found[host, port] = host
+    for host, port in pairs:
+        for other in _LOOPBACK if host in ("localhost", *_LOOPBACK) else ():
+            found.setdefault((other, port), host)
+    return dict(sorted(found.items(), key=lambda each: each[0][1]))
 
 
 _OF_MACHINE = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
