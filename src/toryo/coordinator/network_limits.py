@@ -154,8 +154,8 @@ def _server(url: str) -> Iterator[str]:
             if on_loopback(found.host.strip("[]")) and found.port < FIRST_PORT:
                 raise BadConfig(
                     f"Toryo's server is at {exactly(found.host, found.port)}. A program with a limited network does "
-                    f"not reach a port below {FIRST_PORT} of its own machine. Give the Coordinator another address of the "
-                    "server (a higher port, or its name), or set network of the project to open."
+                    f"not reach a port below {FIRST_PORT} of its own machine. Give the Coordinator another address of "
+                    "the server (a higher port, or its name), or set network of the project to open."
                 )
             yield exactly(found.host, found.port)
 

@@ -56,6 +56,7 @@ _NAMESPACES = (
 )
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store")
 _SYSTEM_DATA = ("/var/lib/ca-certificates",)
+_RESOLVER = "/etc/resolv.conf"
 _TRUSTED_PATH = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
 """Where bubblewrap is searched first: PATH may begin with a project directory, in which agents write."""
 _VERIFIED = """\
@@ -287,7 +288,7 @@ class Sandbox:
         directory = place.directory or place.project
         program = processes.find(argv[0], directory, env)
         env = {**{name: value for name, value in env.items() if name not in _SCRUBBED}, **_inside(env, place)}
-        view = self._view(place, env, Path(program))
+        view = self._view(place, env, Path(program), names=limits is None)
         with contextlib.ExitStack() as opened:
             keep = []
             for target, source in place.needs.copies.items():
@@ -323,12 +324,12 @@ class Sandbox:
         """The directories in which agents write, there or by the Coordinator's file."""
         return _written(place, self._writes)
 
-    def _view(self, place: Place, env: Mapping[str, str], program: Path) -> View:
+    def _view(self, place: Place, env: Mapping[str, str], program: Path, *, names: bool) -> View:
         """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
         home = Path(env["HOME"]) if env.get("HOME") else None
         protected = [each.resolve() for each in (*self._hidden, data_directories.users())]
         _refuse_project(place.project, protected, env)
-        view = View(home, self.written(place))
+        view = View(home, self.written(place), names=names)
         _show_tools(view, env, home, protected)
         for path in (program, *place.programs, *_node(env)):
             view.program(path)
@@ -407,8 +408,10 @@ class _Mount:
 class View:
     """The file system of a program. Paths are absolute; those that do not exist on this machine are skipped."""
 
-    def __init__(self, home: Path | None, written: Sequence[Path] = ()) -> None:
-        """`written`: directories in which agents write, now or in another launch. No link in them is followed."""
+    def __init__(self, home: Path | None, written: Sequence[Path] = (), *, names: bool = True) -> None:
+        """`written`: directories in which agents write, now or in another launch. No link in them is followed. `names`:
+        whether it resolves names itself. It is shown one file for that, and no socket: who answers there sends what it
+        is asked anywhere."""
         self._home = home
         self._written_prefixes: tuple[str, ...] = ()
         for each in sorted(written, key=lambda path: len(path.parts)):
@@ -421,10 +424,12 @@ class View:
             if real is not None:
                 self._written_prefixes += (_prefix(real),)
         self._entries: dict[str, _Entry] = {}
-        for name in ("/run/systemd/resolve", *_SYSTEM_DATA):
+        for name in _SYSTEM_DATA:
             self.read(Path(name))
         with contextlib.suppress(OSError):
-            self.read(Path("/etc/resolv.conf").resolve())
+            resolver = Path(_RESOLVER).resolve()
+            if names and resolver.is_file():
+                self.read(resolver)
         for path in _unreadable(Path("/etc")):
             self._entries[str(path)] = _Entry(None)
 
