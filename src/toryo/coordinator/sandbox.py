@@ -170,7 +170,7 @@ def _failure(program: str, *, limited: bool) -> str:
     """What a sandbox with all features that are needed says if it cannot be made. `limited`: with a network of its own,
     and with our Python, which leads to it. Raises OSError or TimeoutExpired."""
     words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
-    last = ("/bin/sh", "-c", "true")
+    last: tuple[str, ...] = ("/bin/sh", "-c", "true")
     if limited:
         shown = dict.fromkeys(way for each in _own_python() for way in (str(each), str(each.resolve())))
         words += ["--unshare-net", *(word for each in shown for word in ("--ro-bind", each, each))]
