@@ -217,6 +217,29 @@ _NOT_PUBLIC = tuple(
 """What `is_global`, which is another one in each Python, calls public or may call so."""
 
 
+def goes_directly(host: str, port: int, without: Iterable[str]) -> bool:
+    """Whether a host (as `plain_host` answers it) is reached without this machine's own proxy: one of this machine or
+    of a private network, or one that an entry of NO_PROXY names. These are, in small letters: `*`, a name and all below
+    it, `*.name`, an address, a network (`10.0.0.0/8`); each but `*` and a network also with a `:port`."""
+    at = address(host)
+    near = host == "localhost" or host.endswith(".localhost") or (at is not None and not is_public(host))
+    return near or any(_names(each, host, at, port) for each in without)
+
+
+def _names(entry: str, host: str, at: ipaddress.IPv4Address | ipaddress.IPv6Address | None, port: int) -> bool:
+    if entry == "*":
+        return True
+    if at is not None:
+        try:
+            if at in ipaddress.ip_network(entry.strip("[]"), strict=False):
+                return True
+        except ValueError:
+            pass
+    name, number = split(entry)
+    name = name.strip("[]").removeprefix("*").strip(".")
+    return bool(name) and number in (None, str(port)) and (host == name or (at is None and host.endswith(f".{name}")))
+
+
 # --- the services of models -------------------------------------------------------------------------------------------
 
 
@@ -310,8 +333,13 @@ def model_hosts(program: str, environ: Mapping[str, str], logins: Iterable[str] 
 
 def base_hosts(environ: Mapping[str, str], urls: Iterable[str] = ()) -> tuple[str, ...]:
     """What base URLs in a program's environment, and `urls` of its own settings, name: exactly one port of each."""
-    named = (value for name, value in environ.items() if _BASE.fullmatch(name))
+    named = (value for name, value in environ.items() if is_base_variable(name))
     return tuple(dict.fromkeys(host for url in (*named, *urls) if (host := host_of(url)) is not None))
+
+
+def is_base_variable(name: str) -> bool:
+    """Whether a variable of this name is the base URL of a model."""
+    return _BASE.fullmatch(name) is not None
 
 
 def host_of(url: str) -> str | None:
@@ -322,6 +350,21 @@ def host_of(url: str) -> str | None:
     host, port = split(re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2])
     given = rule(f"{host}:{port or (443 if scheme.lower() == 'https' else 80)}")
     return exactly(given.host, given.ports[0]) if given is not None else None
+
+
+FIRST_PORT = 1024
+"""Below it only root listens: a sandbox cannot lead to such a port of its machine's loopback."""
+
+
+def on_loopback(host: str) -> bool:
+    """Whether a host (as `plain_host` answers it) is the machine itself, which a program reaches without its proxy."""
+    at = address(host)
+    return host == "localhost" or (at is not None and at.is_loopback)
+
+
+def is_led_to(given: Rule) -> bool:
+    """Whether what is listed can be reached: of the loopback, one port at which a sandbox can listen itself."""
+    return not on_loopback(given.host) or all(port >= FIRST_PORT for port in given.ports)
 
 
 def exactly(host: str, port: int) -> str:

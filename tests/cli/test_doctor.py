@@ -19,7 +19,8 @@ from tests.client.fake_server import BOUND
 from tests.clis.programs import PROGRAMS
 from tests.repositories import Repository
 from toryo.cli import agent_programs, doctor
-from toryo.coordinator import program_probe
+from toryo.cli.command_context import Here
+from toryo.coordinator import program_probe, sandbox
 from toryo.coordinator.providers import BUILT_IN
 
 TRIED = BUILT_IN["claude"].tried
@@ -341,6 +342,17 @@ def test_it_says_whether_agents_run_in_a_sandbox_and_what_each_may_do(working: M
     assert ": model" in found["network"]["what"]
     assert (found["network"]["ok"], found["network"]["needed"]) == (False, False)
     assert "sandbox: off" in working.toryo("coordinator", "check").out
+
+
+def test_it_says_that_a_sandbox_cannot_limit_the_network_and_what_allows_that(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sandbox, "looked_for", lambda _: sandbox.Found("/usr/bin/bwrap", why_open="bwrap: no space"))
+    monkeypatch.delenv("TORYO_SANDBOX", raising=False)
+    (found,) = doctor._of_sandbox(Here(data_dir=tmp_path), doctor.Team())
+    assert "bwrap: no space" in found.what
+    assert not found.ok
+    assert "max_net_namespaces" in found.instruction
 
 
 # --- a data directory that is gone -----------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.server
 import os
 import shutil
 import socket
 import sys
+import tempfile
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -21,10 +23,11 @@ import toryo
 from tests.coordinator.test_sandbox import Yard, _executed, _until_ended
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import logs, network_limits, network_proxy, sandbox
+from toryo.coordinator import acceptance_checks, logs, network_limits, network_proxy, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits, Program
+from toryo.coordinator.network_proxy import OF_PRIVATE
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import Command
@@ -37,6 +40,8 @@ __all__ = ["sandboxed"]
 
 pytestmark = pytest.mark.deep
 
+NOBODY = 1024
+"""A port at which no server listens."""
 _GET = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=9).read().decode())"
 GET = f"'{sys.executable}' -I -c '{_GET}'"
 """A program that goes by the proxy of its environment, and prints what it gets."""
@@ -59,8 +64,8 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(name: str) -> Iterator[int]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as made:
+def served(name: str, host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
+    with http.server.ThreadingHTTPServer((host, port), _Answers) as made:
         made.name = name  # type: ignore[attr-defined]
         threading.Thread(target=made.serve_forever, daemon=True).start()
         yield made.server_address[1]
@@ -144,9 +149,12 @@ def test_the_file_that_is_executed_outside_is_read_only_even_if_its_directory_is
 
 def test_a_name_that_leads_to_this_machine_is_refused_although_the_project_lists_it(yard: Yard) -> None:
     with served("other") as other:
-        found = limits(Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), 1)
+        found = limits(
+            Asked(Network.ALLOWLIST, (f"{socket.gethostname().lower()}:{other}", f"localhost.:{other}")), NOBODY
+        )
         script = f"no_proxy= {GET} http://{socket.gethostname().lower()}:{other}/ || echo no"
         said = yard.run(script, limits=found)
+    assert f"{other}{OF_PRIVATE}\n" in said
     assert "other /" not in said
     assert "no\n" in said
 
@@ -157,6 +165,16 @@ def test_an_address_that_the_project_lists_is_reached_at_its_port(yard: Yard) ->
         said = yard.run(f"{GET} http://127.0.0.1:{listed}/; {GET} http://127.0.0.1:{other}/ || echo no", limits=found)
     assert "database /" in said
     assert "no\n" in said
+
+
+def test_two_addresses_of_the_loopback_lead_to_their_own_services_at_one_port(yard: Yard) -> None:
+    with contextlib.ExitStack() as services:
+        port = services.enter_context(served("first"))
+        services.enter_context(served("second", "127.0.0.2", port))
+        found = limits(Asked(Network.ALLOWLIST, (f"127.0.0.1:{port}", f"127.0.0.2:{port}")))
+        said = yard.run(f"{GET} http://127.0.0.1:{port}/a; {GET} http://127.0.0.2:{port}/b", limits=found)
+    assert "first /a" in said
+    assert "second /b" in said
 
 
 SERVES = (
@@ -216,6 +234,21 @@ def test_set_up_commands_reach_their_own_list_and_the_checks_what_the_project_li
     assert "listed /" in said[False]
 
 
+def test_a_check_and_a_set_up_command_say_which_hosts_their_network_refused(yard: Yard) -> None:
+    network = {"network": "model", "setup_hosts": ["a.example"]}
+    order = CheckOrder("chk_1", str(yard.project), (), "ann", "prj_1", ai_type="claude", network=network)
+    before = set(Path(tempfile.gettempdir()).glob("toryo-check-*"))
+    script = f"{GET} https://registry.example/ 2>/dev/null || echo misleading; exit 1"
+    for setup, setting in ((False, "network_hosts"), (True, "setup_network")):
+        wall = _starter(yard).check_walled(order, yard.project, setup=setup)
+        run = asyncio.run(acceptance_checks.executed(script, 60, yard.project, wall))
+        lines = run.output.splitlines()
+        assert "misleading" in lines
+        assert lines[-3:-1] == ["· The sandbox refused these hosts:", "·   registry.example:443"]
+        assert f"--set {setting}=" in lines[-1]
+    assert set(Path(tempfile.gettempdir()).glob("toryo-check-*")) <= before
+
+
 def test_a_program_that_is_asked_to_leave_still_has_its_proxy_until_it_has_left(yard: Yard) -> None:
     os.mkfifo(yard.project / "ready")
     with served("toryo") as server:
@@ -229,7 +262,7 @@ def test_a_program_that_is_asked_to_leave_still_has_its_proxy_until_it_has_left(
     assert process.exit_code == 0
 
 
-def _starter(yard: Yard, server: int = 1, script: str = "true") -> Starter:
+def _starter(yard: Yard, server: int = NOBODY, script: str = "true") -> Starter:
     providers = {
         **BUILT_IN,
         "claude": replace(BUILT_IN["claude"], prepare=lambda _: Command(("/bin/sh", "-c", script))),
@@ -239,7 +272,7 @@ def _starter(yard: Yard, server: int = 1, script: str = "true") -> Starter:
     return Starter(Config(), providers, url, "m", yard.data, spaces, folder, yard.environ, sandbox=asked)
 
 
-def _launched(yard: Yard, asked: Asked, script: str, server: int = 1) -> Any:
+def _launched(yard: Yard, asked: Asked, script: str, server: int = NOBODY) -> Any:
     network = {"network": asked.network.value, "hosts": list(asked.hosts), "ports": list(asked.ports)}
     launch = Launch("lau_1", "ann", "prj_1", ai_type="claude", working_directory=str(yard.project), network=network)
     return _starter(yard, server, script).start(launch).process

@@ -161,7 +161,7 @@ def test_an_admitted_name_that_leads_to_this_machine_or_a_private_network_is_ref
     answer = way_.ask(b"CONNECT model.example:443 HTTP/1.1\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 403")
     assert b"private network" in answer
-    assert way_.told == ["model.example:443"]
+    assert way_.told == [f"model.example:443{network_proxy.OF_PRIVATE}"]
 
 
 @pytest.mark.parametrize("leads", ["127.0.0.1", "127.0.0.2"])

@@ -7,6 +7,7 @@ import os
 import pwd
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -139,6 +140,24 @@ def test_a_project_that_contains_the_home_is_refused(yard: Yard, up: int) -> Non
     with pytest.raises(BadConfig, match="contains the home directory"):
         yard.run("echo evil > .profile", project=project)
     assert not (yard.home / ".profile").exists()
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_of_what_resolves_names_one_file_is_shown_where_the_network_is_open_and_never_a_socket(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, *, limited: bool
+) -> None:
+    """systemd-resolved answers anybody at a socket beside its file."""
+    folder, link = yard.home / "resolve", yard.data / "resolv.conf"
+    folder.mkdir()
+    (folder / "stub-resolv.conf").write_text("nameserver 127.0.0.53\n")
+    link.symlink_to(folder / "stub-resolv.conf")
+    monkeypatch.setattr(sandbox, "_RESOLVER", str(link))
+    with socket.socket(socket.AF_UNIX) as answers:
+        answers.bind(str(folder / "io.systemd.Resolve"))
+        said = yard.run(f"ls {folder} /run/systemd", limits=Limits() if limited else None)
+    assert "io.systemd.Resolve" not in said
+    assert ("stub-resolv.conf" in said) is not limited
+    assert "'/run/systemd': No such file" in said
 
 
 def test_the_machines_own_home_of_the_user_counts_too_whatever_the_environment_says(yard: Yard) -> None:

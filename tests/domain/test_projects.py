@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.domain.things import outcome, project, refused
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import (
+    HOSTS,
     Approvals,
     CommandsFrom,
     Decomposition,
@@ -267,6 +268,16 @@ def test_hosts_are_kept_in_the_one_way_in_which_they_are_compared() -> None:
 )
 def test_what_is_no_host_and_no_port_is_refused(name: str, given: Any) -> None:
     refused(Code.VALIDATION_ERROR, Settings().changed, {name: given})
+
+
+@pytest.mark.parametrize("listed", ["127.0.0.1", "127.0.0.1:80", "localhost:443", "[::1]", "127.9.9.9:1023"])
+@pytest.mark.parametrize("name", HOSTS)
+def test_an_address_of_the_loopback_that_no_sandbox_can_lead_to_is_refused_with_the_reason(
+    name: str, listed: str
+) -> None:
+    answer = refused(Code.VALIDATION_ERROR, Settings().changed, {name: [listed]})
+    assert "each with a port from 1024" in answer.instruction
+    Settings().changed({name: ["127.0.0.1:1024", "10.0.0.5:80"]})
 
 
 def test_what_lets_programs_reach_more_widens_what_they_may_do() -> None:

@@ -252,7 +252,9 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
     for name, word in sorted(told.items()):
         on = word.startswith(sandbox.ON)
         what = word.removeprefix("sandbox: ") + (f"; reported by {name}" if name else "")
-        yield Finding("sandbox", on, what, "" if on else sandbox.ADVICE, needed=False)
+        limits = sandbox.NOT_MADE not in word
+        advice = sandbox.ADVICE if not on else "" if limits else f"{sandbox.ALLOW_NETWORKS}."
+        yield Finding("sandbox", on and limits, what, advice, needed=False)
     yield from _of_network(team, on=all(word.startswith(sandbox.ON) for word in told.values()))
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from toryo import untrusted_files
 from toryo.check_names import named
-from toryo.coordinator import diff_limits, logs, processes
+from toryo.coordinator import diff_limits, logs, network_limits, processes
 from toryo.coordinator.artifacts import Collected, File
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process
@@ -185,8 +185,10 @@ def _broken(limits: Mapping[str, Any], changes: Changes) -> str:
 async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> Run:
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
+        refusals = None
         try:
             walled = wall(argv)
+            refusals = walled.refusals
             try:
                 process = processes.start(
                     walled.argv,
@@ -198,10 +200,12 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
                 )
             finally:
                 walled.close()
+            in_time = await _ended(process, limit)
         except StartFailure as failure:
             return Run(str(failure))
-        in_time = await _ended(process, limit)
-        tail = logs.tail_of(output.file, TAIL).strip()
+        finally:
+            refused = network_limits.refused(refusals) if refusals is not None else []
+        tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *refused)))
         if not in_time:
             return Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
         if process.signal is not None:

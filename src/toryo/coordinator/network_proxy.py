@@ -41,7 +41,7 @@ if __name__ == "__main__":
     sys.modules[_name] = importlib.util.module_from_spec(_found)
     _found.loader.exec_module(sys.modules[_name])
 
-from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, is_public, plain_host, rule, split  # noqa: E402
+from toryo.sandbox_network import USUAL_PORTS, Rule, address, exactly, goes_directly, is_public, plain_host, rule, split  # noqa: E402
 
 MOST_CONNECTIONS = 256
 MOST_FROM_OUTSIDE = 128
@@ -57,6 +57,8 @@ PORTION = 64 * 1024
 MOST_TOLD = 50
 """Different hosts of which a refusal is noted."""
 NO_HOST = "(not the name of a host)"
+OF_PRIVATE = " (this name leads to a private address, which must be listed itself)"
+"""After a host that is refused although it is listed."""
 
 _LINE = re.compile(rb"([A-Z]{1,20}) ([\x21-\x7e]+) HTTP/1\.([01])")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\x80-\xff\t]*)")
@@ -115,8 +117,7 @@ class Policy:
 
     def by_upstream(self, host: str, port: int) -> bool:
         """Whether this machine's own proxy is asked."""
-        near = any(each == "*" or f".{host}".endswith(f".{each.lstrip('.')}") for each in self.direct if each)
-        return self.upstream is not None and not near and (host, port) not in self.trusted and address(host) is None
+        return self.upstream is not None and not goes_directly(host, port, self.direct)
 
 
 Resolve = Callable[[str, int], Sequence[str]]
@@ -261,7 +262,7 @@ class Proxy(Served):
         return host, port
 
     def _refusal(self, host: str, port: int, why: str = "") -> Refused:
-        self._tell(exactly(host, port))
+        self._tell(f"{exactly(host, port)}{OF_PRIVATE if why else ''}")
         entry = host if port in USUAL_PORTS else exactly(host, port)
         text = why or self._policy.why.replace("{host}", entry)
         return Refused("403 Forbidden", f"The sandbox refused: {exactly(host, port)}\n{text}")

@@ -310,15 +310,17 @@ class Starter:
         program = network_limits.Program(
             launch.ai_type,
             env,
+            machine=self._inherited,
             server_url=self._server_url,
             project_id=launch.project_id,
             agent_id=launch.agent_id,
         )
+        written = (*self._sandbox.written(place), self.worktrees)
         return self._sandbox.around(
             argv,
             env,
             place,
-            limits=self._limits(launch, program, needs, words),
+            limits=self._limits(launch, program, needs, words, written),
             refusals=self.refusals(launch.launch_id),
         )
 
@@ -328,14 +330,17 @@ class Starter:
         program: network_limits.Program,
         needs: Needs = _NOTHING,
         words: Sequence[str] = (),
+        written: Sequence[Path] = (),
         *,
         setup: bool = False,
     ) -> network_limits.Limits | None:
         """Of its network in the sandbox. The settings of its program are read only where they count."""
         assert self._sandbox is not None
         found = self._sandbox.network_of(launch, setup=setup)
+        self._sandbox.refuse_unlimited(found)
         if found.models:
-            urls, logins = network_limits.urls_of(needs, list(map(str, words))), network_limits.logins_of(needs)
+            urls = network_limits.urls_of(needs, list(map(str, words)), written)
+            logins = network_limits.logins_of(needs, written)
             program = replace(program, urls=urls, logins=logins)
         return network_limits.limits(found, Asked.read(launch.network), program)
 
@@ -368,8 +373,11 @@ class Starter:
             given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
             looks = not setup and provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
-            program = network_limits.Program(project_id=order.project_id, agent_id=order.agent_id)  # it asks no model
-            return self._sandbox.around(argv, env, place, limits=self._limits(launch, program, setup=setup))
+            program = network_limits.Program(  # it asks no model
+                machine=self._inherited, project_id=order.project_id, agent_id=order.agent_id
+            )
+            limits, refusals = self._limits(launch, program, setup=setup), network_limits.refusals_of_command()
+            return self._sandbox.around(argv, env, place, limits=limits, refusals=refusals)
 
         return walled
 

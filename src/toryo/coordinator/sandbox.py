@@ -26,7 +26,7 @@ from pathlib import Path
 import toryo
 from toryo import data_directories, untrusted_files
 from toryo.coordinator import network_entry, network_proxy, processes, shown_home
-from toryo.coordinator.network_limits import Limits
+from toryo.coordinator.network_limits import Limits, unused_proxy
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs, Own
 from toryo.coordinator.worktrees.launch_repositories import repository_of
@@ -45,6 +45,8 @@ CONTAINS_HOME = (
     "{} cannot be used in a sandbox: it contains the home directory, and a program could create files there that your "
     "shell or your desktop executes. Choose a directory within the home."
 )
+NOT_MADE = "a sandbox cannot have a network of its own"
+ALLOW_NETWORKS = "Allow network namespaces (user.max_net_namespaces of sysctl, the profile of a container)"
 NOT_LIMITED = "network, network_hosts and setup_network of projects have no effect here"
 """Without a sandbox."""
 
@@ -54,6 +56,7 @@ _NAMESPACES = (
 )
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store")
 _SYSTEM_DATA = ("/var/lib/ca-certificates",)
+_RESOLVER = "/etc/resolv.conf"
 _TRUSTED_PATH = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
 """Where bubblewrap is searched first: PATH may begin with a project directory, in which agents write."""
 _VERIFIED = """\
@@ -92,6 +95,8 @@ class Found:
 
     program: str | None
     why_not: str = ""
+    why_open: str = ""
+    """Why a sandbox cannot have a network of its own, if it works otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +129,14 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Walled:
     """What to execute in place of a program. `keep`: descriptors that it must inherit; the caller closes them.
-    `sandboxed`: whether bubblewrap is around it, possibly after the proxy of its network."""
+    `sandboxed`: whether bubblewrap is around it, possibly after the proxy of its network. `refusals`: the file in which
+    that proxy notes hosts (`network_limits.refused`)."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     keep: tuple[int, ...] = ()
     sandboxed: bool = False
+    refusals: Path | None = None
 
     def close(self) -> None:
         for each in self.keep:
@@ -146,21 +153,34 @@ def _tried(path: str) -> Found:
     program = shutil.which(PROGRAM, path=_TRUSTED_PATH) or shutil.which(PROGRAM, path=path)
     if program is None:
         return Found(None, "bubblewrap (bwrap) is not installed")
-    words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
     try:
-        with _descriptor(Path("/usr").resolve()) as usr:
-            words += ["--ro-bind-fd", str(usr), "/mnt", "--", "/bin/sh", "-c", "true"]
-            done = subprocess.run(
-                words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
-            )
+        if not (why_open := _failure(program, limited=True)):
+            return Found(program)
+        why_not = _failure(program, limited=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return Found(None, f"{program} cannot be run: {problem}")
-    if "--ro-bind-fd" in done.stderr:
+    if "--ro-bind-fd" in why_not:
         return Found(None, f"{program} is too old (it has no --ro-bind-fd): install the security update of bubblewrap")
-    if done.returncode != 0:
-        said = " ".join(done.stderr.split())[:200]
-        return Found(None, f"{program} cannot create a sandbox here: {said or f'exit code {done.returncode}'}")
-    return Found(program)
+    if why_not:
+        return Found(None, f"{program} cannot create a sandbox here: {why_not}")
+    return Found(program, why_open=why_open)
+
+
+def _failure(program: str, *, limited: bool) -> str:
+    """What a sandbox with all features that are needed says if it cannot be made. `limited`: with a network of its own,
+    and with our Python, which leads to it. Raises OSError or TimeoutExpired."""
+    words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
+    last: tuple[str, ...] = ("/bin/sh", "-c", "true")
+    if limited:
+        shown = dict.fromkeys(way for each in _own_python() for way in (str(each), str(each.resolve())))
+        words += ["--unshare-net", *(word for each in shown for word in ("--ro-bind", each, each))]
+        last = ("/bin/sh", "-c", 'exec "$0" -I -S -c ""', sys.executable)
+    with _descriptor(Path("/usr").resolve()) as usr:
+        words += ["--ro-bind-fd", str(usr), "/mnt", "--", *last]
+        done = subprocess.run(
+            words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
+        )
+    return (" ".join(done.stderr.split())[:200] or f"exit code {done.returncode}") if done.returncode else ""
 
 
 def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
@@ -203,7 +223,10 @@ class Sandbox:
     def told(self) -> str:
         """In one line, for people."""
         if self.works:
-            return f"{ON} ({PROGRAM}{f', network: {self.network}' if self.network is not Network.OPEN else ''})"
+            word = f"{ON} ({PROGRAM}{f', network: {self.network}' if self.network is not Network.OPEN else ''})"
+            unused = unused_proxy(self._inherited)
+            problem = f"{NOT_MADE}: {self._found.why_open}. {ALLOW_NETWORKS}" if self._found.why_open else unused
+            return f"{word}; limited networks: {problem}" if problem else word
         return (
             f"sandbox: off ({self._found.why_not}); agents' programs can read and write everything that this user can, "
             f"and reach every host: {NOT_LIMITED}"
@@ -212,13 +235,16 @@ class Sandbox:
     def wanted(self, launch: Launch) -> bool:
         """Whether a launch runs in a sandbox. Raises BadConfig if it must and cannot."""
         asked = launch.provider_options.get("sandbox", Mode.AUTO)
-        return self.needed(required=asked != Mode.AUTO or self.network_of(launch).network is Network.OFF)
+        network = self.network_of(launch)
+        return self.needed(required=asked != Mode.AUTO or network.network is Network.OFF, network=network)
 
-    def needed(self, *, required: bool = False) -> bool:
+    def needed(self, *, required: bool = False, network: InForce | None = None) -> bool:
         """Whether a sandbox is used. Raises BadConfig if one is required and impossible; running without network
-        requires one.
+        requires one. `network`: what it has to be able to limit; default: what the Coordinator's file says.
         """
         if not required and self.mode is not Mode.BWRAP and self.network is not Network.OFF:
+            if self.works:
+                self.refuse_unlimited(network)
             return self.works
         found = looked_for(self._inherited)
         if found.program is None:
@@ -227,7 +253,17 @@ class Sandbox:
                 "Install bubblewrap, allow user namespaces and restart the Coordinator. `toryo doctor` checks whether "
                 "it works."
             )
+        self.refuse_unlimited(network)
         return True
+
+    def refuse_unlimited(self, network: InForce | None = None) -> None:
+        """Raises BadConfig where a network has to be limited, and a sandbox here cannot have one of its own."""
+        found, said = looked_for(self._inherited), network or in_force(Asked(), None, self.network)
+        if said.limited and found.why_open:
+            raise BadConfig(
+                f"The network is {said.network} ({said.setting}), but {NOT_MADE} on this machine: {found.why_open}. "
+                f"{ALLOW_NETWORKS}, and restart the Coordinator; or set it to open."
+            )
 
     def network_of(self, launch: Launch, *, setup: bool = False) -> InForce:
         """What a launch may reach. `setup`: what the commands may that set its worktree up."""
@@ -252,7 +288,7 @@ class Sandbox:
         directory = place.directory or place.project
         program = processes.find(argv[0], directory, env)
         env = {**{name: value for name, value in env.items() if name not in _SCRUBBED}, **_inside(env, place)}
-        view = self._view(place, env, Path(program))
+        view = self._view(place, env, Path(program), names=limits is None)
         with contextlib.ExitStack() as opened:
             keep = []
             for target, source in place.needs.copies.items():
@@ -281,14 +317,19 @@ class Sandbox:
                 *(*entry, program, *argv[1:]),
             )
             opened.pop_all()
-        return Walled(words, env if limits is None else limits.around(env), tuple(keep), sandboxed=True)
+        noted = refusals if limits is not None and limits.listen else None
+        return Walled(words, env if limits is None else limits.around(env), tuple(keep), sandboxed=True, refusals=noted)
 
-    def _view(self, place: Place, env: Mapping[str, str], program: Path) -> View:
+    def written(self, place: Place) -> list[Path]:
+        """The directories in which agents write, there or by the Coordinator's file."""
+        return _written(place, self._writes)
+
+    def _view(self, place: Place, env: Mapping[str, str], program: Path, *, names: bool) -> View:
         """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
         home = Path(env["HOME"]) if env.get("HOME") else None
         protected = [each.resolve() for each in (*self._hidden, data_directories.users())]
         _refuse_project(place.project, protected, env)
-        view = View(home, _written(place, self._writes))
+        view = View(home, self.written(place), names=names)
         _show_tools(view, env, home, protected)
         for path in (program, *place.programs, *_node(env)):
             view.program(path)
@@ -367,8 +408,10 @@ class _Mount:
 class View:
     """The file system of a program. Paths are absolute; those that do not exist on this machine are skipped."""
 
-    def __init__(self, home: Path | None, written: Sequence[Path] = ()) -> None:
-        """`written`: directories in which agents write, now or in another launch. No link in them is followed."""
+    def __init__(self, home: Path | None, written: Sequence[Path] = (), *, names: bool = True) -> None:
+        """`written`: directories in which agents write, now or in another launch. No link in them is followed. `names`:
+        whether it resolves names itself. It is shown one file for that, and no socket: who answers there sends what it
+        is asked anywhere."""
         self._home = home
         self._written_prefixes: tuple[str, ...] = ()
         for each in sorted(written, key=lambda path: len(path.parts)):
@@ -381,10 +424,12 @@ class View:
             if real is not None:
                 self._written_prefixes += (_prefix(real),)
         self._entries: dict[str, _Entry] = {}
-        for name in ("/run/systemd/resolve", *_SYSTEM_DATA):
+        for name in _SYSTEM_DATA:
             self.read(Path(name))
         with contextlib.suppress(OSError):
-            self.read(Path("/etc/resolv.conf").resolve())
+            resolver = Path(_RESOLVER).resolve()
+            if names and resolver.is_file():
+                self.read(resolver)
         for path in _unreadable(Path("/etc")):
             self._entries[str(path)] = _Entry(None)
 

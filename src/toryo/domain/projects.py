@@ -290,6 +290,10 @@ def _hosts(name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(given, (list, tuple)) or len(lines) != len(given) or None in rules.values():
         wrong = next((line for line, found in rules.items() if found is None), value)
         raise _impossible(name, wrong, 'a list of hosts such as ["example.org", "*.example.org:8443"], or one per line')
+    far = next((line for line, found in rules.items() if found and not sandbox_network.is_led_to(found)), None)
+    if far is not None:
+        example = f"hosts; of this machine's loopback, each with a port from {sandbox_network.FIRST_PORT}, such as"
+        raise _impossible(name, far, f'{example} "127.0.0.1:5432"')
     if len(rules) > MOST_HOSTS:
         raise _impossible(name, value, f"at most {MOST_HOSTS} hosts")
     return tuple(dict.fromkeys(each.written for each in rules.values() if each is not None))
