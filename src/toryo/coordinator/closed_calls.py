@@ -8,7 +8,7 @@ other architecture that a kernel runs, and other numbers for the same calls, are
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ _OF_MACHINE: Mapping[str, Sequence[_Calls]] = {
 
 def program(machine: str | None = None) -> bytes:
     """The filter as the kernel reads it (`struct sock_filter`); empty for a machine whose calls are not known here."""
-    known = _OF_MACHINE.get(machine or platform.machine(), ())
+    known = _OF_MACHINE.get(machine or os.uname().machine, ())
     parts = b"".join(map(_part, known))
     return parts + _refuse(errno.ENOSYS) if parts else b""
 
