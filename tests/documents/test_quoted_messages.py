@@ -23,21 +23,20 @@ def texts() -> Iterator[str]:
     for path in (ROOT / "src" / "toryo" / "coordinator").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.JoinedStr):
-                yield "".join(
-                    str(each.value) if isinstance(each, ast.Constant) else _inserted(each) for each in node.values
-                )
+                yield "".join(map(_part, node.values))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
 
 
-def _inserted(value: ast.expr) -> str:
-    """Names of constants may stand for their texts."""
+def _part(value: ast.expr) -> str:
+    """Names of constants stand for their texts."""
     from toryo.coordinator import sandbox
     from toryo.sandbox_network import FIRST_PORT
 
+    if isinstance(value, ast.Constant):
+        return str(value.value)
     name = value.value.id if isinstance(value, ast.FormattedValue) and isinstance(value.value, ast.Name) else ""
-    known = {**vars(sandbox), "FIRST_PORT": FIRST_PORT}
-    return str(known.get(name, "…")) if name.isupper() else "…"
+    return str(FIRST_PORT) if name == "FIRST_PORT" else str(getattr(sandbox, name, "…")) if name.isupper() else "…"
 
 
 def quoted(page: str) -> list[str]:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import toryo
 from toryo import data_directories, untrusted_files
-from toryo.coordinator import network_entry, network_proxy, processes, shown_home
+from toryo.coordinator import closed_calls, network_entry, network_proxy, processes, shown_home
 from toryo.coordinator.network_limits import Limits, unused_proxy
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs, Own
@@ -171,14 +171,16 @@ def _failure(program: str, *, limited: bool) -> str:
     and with our Python, which leads to it. Raises OSError or TimeoutExpired."""
     words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
     last: tuple[str, ...] = ("/bin/sh", "-c", "true")
-    if limited:
-        shown = dict.fromkeys(way for each in _own_python() for way in (str(each), str(each.resolve())))
-        words += ["--unshare-net", *(word for each in shown for word in ("--ro-bind", each, each))]
-        last = ("/bin/sh", "-c", 'exec "$0" -I -S -c ""', sys.executable)
-    with _descriptor(Path("/usr").resolve()) as usr:
-        words += ["--ro-bind-fd", str(usr), "/mnt", "--", *last]
+    keep: list[int] = []
+    with contextlib.ExitStack() as opened:
+        if limited:
+            shown = dict.fromkeys(way for each in _own_python() for way in (str(each), str(each.resolve())))
+            words += [*_limiting(keep, opened), *(word for each in shown for word in ("--ro-bind", each, each))]
+            last = ("/bin/sh", "-c", 'exec "$0" -I -S -c ""', sys.executable)
+        keep.append(opened.enter_context(_descriptor(Path("/usr").resolve())))
+        words += ["--ro-bind-fd", str(keep[-1]), "/mnt", "--", *last]
         done = subprocess.run(
-            words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
+            words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=keep
         )
     return (" ".join(done.stderr.split())[:200] or f"exit code {done.returncode}") if done.returncode else ""
 
@@ -311,7 +313,7 @@ class Sandbox:
             verified = view.verified()
             before, entry = _networked(limits, refusals, keep, opened)
             words = (
-                *(*before, found.program, *_NAMESPACES, *(() if limits is None else ("--unshare-net",))),
+                *(*before, found.program, *_NAMESPACES, *(_limiting(keep, opened) if limits is not None else ())),
                 *mounts,
                 *("--chdir", str(directory), "--", "/bin/sh", "-c", _VERIFIED, "toryo", str(len(verified)), *verified),
                 *(*entry, program, *argv[1:]),
@@ -351,6 +353,15 @@ class Sandbox:
             view.hide(path)
         _show_launch(view, place)
         return view
+
+
+def _limiting(keep: list[int], opened: contextlib.ExitStack) -> tuple[str, ...]:
+    """What gives a sandbox a network of its own, and closes ways beside it. The descriptor is added to `keep`."""
+    if not (calls := closed_calls.program()):
+        return ("--unshare-net",)
+    keep.append(_in_memory(calls))
+    opened.callback(os.close, keep[-1])
+    return ("--unshare-net", "--seccomp", str(keep[-1]))
 
 
 def _networked(
@@ -722,8 +733,12 @@ def _node(env: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def _text_in_memory(text: str) -> int:
+    return _in_memory(text.encode())
+
+
+def _in_memory(data: bytes) -> int:
     descriptor = os.memfd_create("settings", os.MFD_CLOEXEC)
-    os.write(descriptor, text.encode())
+    os.write(descriptor, data)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
