@@ -17,7 +17,7 @@ from pathlib import Path
 
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _SCHEDULER_TELLS = Path("/proc/self/schedstat").exists()
-_PRESSURE = Path("/proc/pressure/cpu")
+_PRESSURE = Path("/proc/pressure")
 _DELAY_OF_ENDED = 3.0
 """How long a process that has ended may at least have queued for a second of CPU: the kernel forgets it with the
 process. Where more threads want to run than that for each processor, it is as long as they make it."""
@@ -41,6 +41,8 @@ class Spent:
     """The part of `cpu` that was used by processes that have ended."""
     pressed: float
     """How long anything on this machine has queued for a processor."""
+    stalled: float
+    """How long anything on this machine has waited for a disk."""
 
     def since(self, before: Spent) -> Spent:
         return Spent(*(getattr(self, each.name) - getattr(before, each.name) for each in fields(self)))
@@ -53,7 +55,7 @@ class Spent:
         delay = max(_DELAY_OF_ENDED, os.getloadavg()[0] / (os.cpu_count() or 1)) * max(0.0, self.ended)
         if self.ended > _MANY_ENDED:
             delay = max(delay, self.pressed)
-        return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - delay)
+        return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - delay - self.stalled)
 
 
 shared: list[Spent] = []
@@ -116,12 +118,12 @@ def _looked() -> Spent:
         cpu += user + system
         ended += ended_user + ended_system
         queued += _queued(pid)
-    return Spent(time.monotonic(), cpu + ended, queued, ended, _pressed())
+    return Spent(time.monotonic(), cpu + ended, queued, ended, _pressure("cpu"), _pressure("io"))
 
 
-def _pressed() -> float:
+def _pressure(of: str) -> float:
     try:
-        return int(_PRESSURE.read_bytes().partition(b"total=")[2].split()[0]) / 1e6
+        return int((_PRESSURE / of).read_bytes().partition(b"total=")[2].split()[0]) / 1e6
     except (OSError, IndexError):
         return 0.0
 
