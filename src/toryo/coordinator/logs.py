@@ -43,7 +43,7 @@ LARGEST_REST = 16 * 1024 * 1024
 UNDECIDED = 4096
 """Bytes at the end of an unfinished line that wait for more: a secret may have come in part. Of a shorter line, all."""
 PIECE = 1024 * 1024
-"""Bytes that are covered at a time where nobody reads them."""
+"""Bytes that are covered at a time where nobody reads them: others wait meanwhile."""
 _APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
@@ -149,7 +149,7 @@ class Log:
             return  # most outputs are silent: this avoids opening a thousand files twice a second
         for _ in range(READS_AT_ONCE):
             if len(self._text) >= HELD_BACK:
-                self._cover_unread(self.size - self._cut_away)
+                self._cover_unread(min(self.size - self._cut_away, self._covered_to + PIECE))
                 return
             data = self._more()
             self._take_in(data)
@@ -195,12 +195,26 @@ class Log:
     def _skip(self, surplus: int) -> None:
         if surplus <= 0:
             return
-        self._cover_unread(self._position + surplus + UNDECIDED)
+        surplus = self._blank(surplus)
         self._undecided = b""
         self._position += surplus
         self._decoder.reset()
         self._raw = ""
         self._add(f"\n… {surplus} bytes of output were omitted here …\n")
+
+    def _blank(self, surplus: int) -> int:
+        """Nobody reads what is skipped, and to look for secrets in it would take long: it is overwritten, up to the end
+        of a line. Returns how much that is."""
+        begin = self._position - len(self._undecided)
+        with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path, os.O_RDWR), "rb+") as file:
+            file.seek(self._position + surplus - 1)
+            line = file.read(UNDECIDED)
+            surplus += max(0, line.find(b"\n") if b"\n" in line else len(line) - 1)
+            file.seek(begin)
+            left = self._position + surplus - begin
+            while left > 0:
+                left -= file.write(output_redaction.FILLER.encode() * min(left, PIECE))
+        return surplus
 
     def _more(self) -> bytes:
         try:
