@@ -152,13 +152,17 @@ def test_a_card_is_carried_by_the_mouse_that_was_pressed_before_that_was_loaded(
 def test_a_click_on_a_card_opens_it_though_the_rest_of_the_board_is_loaded_between_press_and_release(
     window: browsers.Window,
 ) -> None:
-    with held(window, "**/assets/seen-cards*"):
+    with (
+        window.context.expect_event("requestfinished", lambda each: "/assets/seen-cards" in each.url),
+        held(window, "**/assets/seen-cards*"),
+    ):
         page = window.page("/p/shop/board")
+        expect(page.get_by_role("region", name="What keeps this project from continuing")).to_contain_text("No agent")
         here = card(page, "Paint the sign").bounding_box()
         assert here is not None
         page.mouse.move(here["x"] + 20, here["y"] + 10)
         page.mouse.down()
-    page.wait_for_load_state("networkidle")
+    page.evaluate("new Promise((idle) => requestIdleCallback(idle))")
     page.mouse.up()
     expect(page.get_by_role("dialog", name="Task", exact=True)).to_be_visible()
     drawn(page, "Paint the sign", "To do")
