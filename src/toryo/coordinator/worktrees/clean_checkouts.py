@@ -117,7 +117,7 @@ def forget(worktree: Worktree) -> None:
 def changed_since(worktree: Worktree) -> bool:
     """Whether the branch has other files than those that have passed; no if nothing has. Raises Trouble or OSError."""
     try:
-        passed = _passed(worktree).read_text()
+        passed = _passed(worktree).read_bytes().decode()
     except FileNotFoundError:
         return False
     git = opened(worktree.repository).git
