@@ -46,7 +46,7 @@ Printed = Annotated[str, _PRINTED]
 LONGEST_TEXT, LONGEST_TITLE = 100_000, 300
 Text = Annotated[Lines, Field(max_length=LONGEST_TEXT)]
 """A description, a summary: prose as long as anybody needs."""
-LONGEST_JSON = 256 * 1024
+LONGEST_JSON = 1024 * 1024
 """Bytes of any JSON: a context, a result, a shared value."""
 Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE, pattern=r"\S")]
 """Of a task."""

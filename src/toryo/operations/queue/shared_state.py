@@ -24,7 +24,7 @@ USUAL_TTL, LONGEST_TTL = 7_200, 2_592_000
 
 class SetState(Parameters):
     key: Key = Field(description="For example project:database_schema.")
-    value: Any = Field(description="Any JSON, at most 256 KiB.")
+    value: Any = Field(description="Any JSON, at most 1 MiB.")
     ttl: int = Field(USUAL_TTL, ge=1, le=LONGEST_TTL, description="Seconds to keep it.")
     expected_version: int | None = Field(
         None, ge=0, description="Only if this is its version now; 0: only if there is no value."
