@@ -150,7 +150,7 @@ def test_a_file_says_what_agents_reach_at_most_and_keeps_its_words_of_before(now
         (tmp_path / "c.yaml").write_text(f"sandbox_network: {word}\nsandbox: none\n")
         assert nowhere("coordinator", "check", "-c", "c.yaml").code == 0
     (tmp_path / "c.yaml").write_text("sandbox_network: sometimes\n")
-    assert "use off, model, allowlist or open" in nowhere("coordinator", "check", "-c", "c.yaml").err
+    assert "must be off, model, allowlist or open" in nowhere("coordinator", "check", "-c", "c.yaml").err
 
 
 def test_a_variable_that_is_nearly_a_setting_is_said(

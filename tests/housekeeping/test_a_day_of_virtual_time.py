@@ -58,7 +58,7 @@ def test_a_day_of_housekeeping_and_claims_leaves_memory_and_open_files_flat(
     for samples, once in ((memory, MADE_ONCE_BYTES), (objects, MADE_ONCE_OBJECTS)):
         early, late = samples[: SAMPLES // 2], samples[SAMPLES // 2 :]
         assert min(late) <= max(early) + once, f"it grows: {samples}"
-    assert len(os.listdir("/proc/self/fd")) == files  # noqa: PTH208
+    assert len(os.listdir("/proc/self/fd")) <= files  # noqa: PTH208
 
 
 def _kept() -> int:

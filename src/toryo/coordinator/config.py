@@ -234,7 +234,7 @@ class Config(Section):
     def _a_word(cls, value: object) -> Network:
         found = sandbox_network.word(value)
         if found is None:
-            raise ValueError("use off, model, allowlist or open")
+            raise ValueError("must be off, model, allowlist or open")
         return found
 
     @field_validator("sandbox", mode="before")
