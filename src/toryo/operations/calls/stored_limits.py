@@ -106,8 +106,8 @@ def _count_session(call: Call, operation: Operation, size: int) -> None:
             Code.LIMIT_REACHED,
             say("This session has stored {stored:,} bytes; the limit is {most:,}.", stored=after - size, most=most),
             say(
-                "Nothing was stored. Write less: keep large data in files and name their paths. A person can raise the "
-                "limit: {setting}, of which a session may store one {part}th.",
+                "Nothing was stored. Write less: keep large data in files and name their paths. A person can raise "
+                "{setting}; a session may store 1/{part} of it.",
                 setting=_BYTES,
                 part=OF_SESSION,
             ),
