@@ -49,6 +49,14 @@ def test_a_credential_in_the_arguments_counts_as_one_in_the_header(name: str) ->
         assert sum(got) == 15
 
 
+@pytest.mark.parametrize("name", ["session_token", "api_key"])
+def test_who_names_another_credential_in_each_call_is_counted_by_that_of_the_connection(name: str) -> None:
+    places, agent = Places(60), Credentials(bearer=f"{SESSION}one")
+    with ExitStack() as held:
+        got = [held.enter_context(places.taken(agent, {name: f"made up {number}"})) for number in range(60)]
+        assert sum(got) == 15
+
+
 def test_who_finds_no_place_is_answered_at_once() -> None:
     async def story() -> None:
         dispatcher, bus = FakeDispatcher(), ObservedBus()

@@ -72,8 +72,10 @@ def too_many() -> Refusal:
 
 
 def _shown(credentials: Credentials, arguments: Mapping[str, Any]) -> str:
-    """The secret by which a caller is told from others."""
-    for given in (arguments.get("session_token"), arguments.get("api_key")):
+    """The secret by which a caller is told from others. What its connection carries comes first: who has a credential
+    there could name another one in each call, and be counted as many."""
+    carried = (credentials.bearer, credentials.session_token, credentials.cookie)
+    for given in (*carried, arguments.get("session_token"), arguments.get("api_key")):
         if isinstance(given, str) and given:
             return given
-    return credentials.session_token or credentials.bearer or credentials.cookie or ""
+    return ""
