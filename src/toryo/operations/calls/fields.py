@@ -47,7 +47,7 @@ LONGEST_TEXT, LONGEST_TITLE = 100_000, 300
 Text = Annotated[Lines, Field(max_length=LONGEST_TEXT)]
 """A description, a summary: prose as long as anybody needs."""
 LONGEST_JSON = 1024 * 1024
-"""Bytes of any JSON: a context, a result, a shared value."""
+"""Bytes of any JSON: a context, a result."""
 Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE, pattern=r"\S")]
 """Of a task."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -59,14 +59,14 @@ def any_json(field: FieldInfo) -> bool:
     return field.annotation is Any
 
 
-def short_json(value: Any) -> Any:
+def short_json(value: Any, most: int = LONGEST_JSON) -> Any:
     """As it is; raises for one that is too long to be stored."""
     size = len(orjson.dumps(value, default=str)) if value is not None else 0
-    if size > LONGEST_JSON:
+    if size > most:
         raise PydanticCustomError(
             "json_too_long",
             "must be at most {most} bytes long as JSON, but has {size}; store it in a file and pass its path",
-            {"most": LONGEST_JSON, "size": size},
+            {"most": most, "size": size},
         )
     return value
 

@@ -14,7 +14,7 @@ from toryo import wrong_values
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
-from toryo.operations.calls import fields, toolsets
+from toryo.operations.calls import toolsets
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import (
     MOST_NAMES,
@@ -105,7 +105,7 @@ def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
         say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
         errors=mistakes,
-        **({"limit": fields.LONGEST_JSON} if json_too_long else {}),
+        **({"limit": errors[0]["ctx"]["most"]} if json_too_long else {}),
     )
 
 

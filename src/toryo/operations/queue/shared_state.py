@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from typing_extensions import TypedDict
 
 from toryo.domain.queue import Entry
 from toryo.domain.times import SECOND, iso
+from toryo.operations.calls import fields
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -19,16 +20,23 @@ from toryo.operations.calls.results import Result
 
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
+LONGEST = 256 * 1024
+"""Bytes of a value as JSON."""
 USUAL_TTL, LONGEST_TTL = 7_200, 2_592_000
 
 
 class SetState(Parameters):
     key: Key = Field(description="For example project:database_schema.")
-    value: Any = Field(description="Any JSON, at most 1 MiB.")
+    value: Any = Field(description="Any JSON, at most 256 KiB.")
     ttl: int = Field(USUAL_TTL, ge=1, le=LONGEST_TTL, description="Seconds to keep it.")
     expected_version: int | None = Field(
         None, ge=0, description="Only if this is its version now; 0: only if there is no value."
     )
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        return fields.short_json(value, LONGEST)
 
 
 class StateSet(Result):
