@@ -47,7 +47,7 @@ def main() -> None:
         few, many = (agent_costs.manager(world, given.subtasks + more, chained=chained) for more in (0, 1))
         tell(f"task with {given.subtasks} subtasks {name}, manager", few)
         one_more = many.less(few)
-        row("  one more subtask", one_more.size, one_more.calls)
+        row(f"  one more subtask {name}", one_more.size, one_more.calls)
     answered, idle = agent_costs.chat(world, given.minutes)
     tell("chat, one message answered", answered)
     row(f"chat, {given.minutes} idle minutes", idle.size, idle.calls)
