@@ -24,7 +24,11 @@ PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/pac
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY) ## install everything into .venv (again only after pyproject.toml has changed)
+setup: $(READY) bin/toryo ## install everything into .venv (again only after pyproject.toml has changed)
+
+# What people add to their PATH: the command alone. With .venv/bin, agents and checks would get Toryo's own Python.
+bin/toryo: $(READY)
+	@mkdir -p bin && ln -sf ../$(BIN)/toryo $@
 
 $(READY): pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

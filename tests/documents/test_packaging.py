@@ -185,3 +185,16 @@ def test_an_audit_that_could_not_look_is_no_audit_that_found_nothing(said: str, 
     )
     assert ended.returncode == expected, ended.stdout + ended.stderr
     assert ("Not audited" in ended.stderr) == (expected == 3)
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.ja.md"])
+def test_the_directory_that_the_readme_adds_to_the_path_has_the_command_alone(page: str, tmp_path: Path) -> None:
+    """With the whole environment, agents and checks would run Toryo's own Python, pip and pytest."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("pyproject.toml", "requirements/dev.txt", ".venv/bin/toryo", ".venv/bin/python", ".venv/.ready"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch(mode=0o755)
+    subprocess.run(["make", "setup"], cwd=tmp_path, check=True, capture_output=True)
+    added = re.findall(r'export PATH="\$PWD/(.+):\$PATH"', (ROOT / page).read_text(encoding="utf-8"))
+    assert [sorted(each.name for each in (tmp_path / name).iterdir()) for name in added] == [["toryo"]]
+    assert (tmp_path / added[0] / "toryo").samefile(tmp_path / ".venv/bin/toryo")
