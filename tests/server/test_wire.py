@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.server.http import ENVELOPE, PLAIN, Served, call, modern, request, served
+from toryo import exact_json
 
 JSON_RPC = dict(PLAIN[1:])
 
@@ -65,6 +66,26 @@ def test_arguments_that_are_no_object_are_invalid(http: httpx.Client, arguments:
 def test_an_unknown_method_is_named(http: httpx.Client) -> None:
     response = http.post("/mcp", content=request("tools/burn"), headers=JSON_RPC)
     assert error_of(response) == (200, -32601)
+
+
+NUMBERS = {"18446744073709551615": True, "-9223372036854775808": True, "0.1": True, "1e30": True}
+NUMBERS |= dict.fromkeys(("18446744073709551616", "-9223372036854775809", "9" * 5000, "NaN", "-Infinity"), False)
+"""As JSON or its writers spell them, and whether they can be stored as they are."""
+
+
+@pytest.mark.parametrize(("number", "kept"), NUMBERS.items())
+def test_a_number_is_taken_as_it_is_or_refused(http: httpx.Client, number: str, kept: bool) -> None:
+    """Never rounded, and never turned into null."""
+    asked = call("echo", {"text": f"a text may have any: {number}", "anything": {"here": ["?"]}})
+    response = http.post("/mcp", content=asked.replace(b'"?"', number.encode()), headers=JSON_RPC).json()
+    answer = response.get("result", {}).get("structuredContent", response)
+    assert ("error" in answer) is not kept
+    if kept:
+        assert answer["anything"] == {"here": [json.loads(number)]}
+        assert exact_json.loads(number.encode()) == json.loads(number)
+    else:
+        with pytest.raises(ValueError, match=r"."):
+            exact_json.loads(number.encode())
 
 
 def test_half_a_surrogate_in_an_argument_is_a_refusal(http: httpx.Client) -> None:

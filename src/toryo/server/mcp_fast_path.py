@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
+from toryo import exact_json
 from toryo.server.mcp_results import PROTOCOL, Call
 
 _HANDSHAKE: Final = frozenset({b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})
@@ -92,7 +93,7 @@ def accepts_json(accept: bytes) -> bool:
 def _message(body: bytes) -> dict[str, Any] | None:
     """A JSON-RPC request object with nothing unusual about it."""
     try:
-        message = orjson.loads(body)
+        message = exact_json.loads(body)
     except orjson.JSONDecodeError:
         return None
     if type(message) is not dict or len(message) != 3 + ("params" in message):

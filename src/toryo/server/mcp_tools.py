@@ -6,6 +6,7 @@ on.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Protocol
 from urllib.parse import parse_qs
 
@@ -80,6 +81,7 @@ def _unspeakable(arguments: dict[str, Any]) -> Outcome | None:
     """Refuses what JSON can spell and nobody can store: half a surrogate pair, NaN, numbers beyond 64 bits."""
     try:
         orjson.dumps(arguments)
+        json.dumps(arguments, allow_nan=False)  # orjson writes null for them
     except (TypeError, ValueError) as error:
         refusal = Refusal(
             Code.VALIDATION_ERROR,

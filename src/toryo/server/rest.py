@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp
 
+from toryo import exact_json
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.wording import say
@@ -221,7 +222,7 @@ def _object(request: Request, body: bytes) -> dict[str, Any]:
     if media_type != "application/json":
         raise _invalid("The body is not declared as JSON.", "Send it with the header Content-Type: application/json.")
     try:
-        value = orjson.loads(body)
+        value = exact_json.loads(body)
     except orjson.JSONDecodeError as error:
         raise _invalid(
             say("The body is not JSON: {error}.", error=str(error)), "Send one JSON object in UTF-8."

@@ -27,7 +27,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import is_typeddict
 
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.operations.calls import fields, listed_parameters
+from toryo.operations.calls import fields, listed_parameters, meant_arguments
 from toryo.operations.calls.grants import Door, Grant
 from toryo.operations.calls.listed_parameters import Form
 
@@ -78,7 +78,11 @@ class Parameters(BaseModel):
     def _one_line(cls, value: Any, about: ValidationInfo) -> Any:
         if about.field_name in _lines(cls):
             return fields.line(value)
-        return fields.short_json(value) if about.field_name in _any_json(cls) else value
+        if about.field_name not in _any_json(cls):
+            return value
+        if about.context is meant_arguments.AS_MEANT:
+            value = meant_arguments.structured(value)
+        return fields.short_json(value)
 
 
 @cache

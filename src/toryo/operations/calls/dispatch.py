@@ -265,11 +265,24 @@ class Dispatcher:
         if isinstance(token, str) and token:
             credentials = replace(credentials, session_token=token)
         once = f"{self._name}:{next(self._asked_so_far)}"
-        parameters = validation.parameters_of(operation, arguments)
+        parameters, ignored = (
+            validation.meant_by(operation, arguments)
+            if door is Door.MCP
+            else (validation.parameters_of(operation, arguments), ())
+        )
         if operation.name == _NO_TOOL and credentials.anonymous:
             parameters = validation.no_such_tool(name, door, _NOBODY)
         return Request(
-            self, operation, arguments, parameters, credentials, may_wait and operation.waits, self.clock(), once, again
+            self,
+            operation,
+            arguments,
+            parameters,
+            credentials,
+            may_wait and operation.waits,
+            self.clock(),
+            once,
+            again,
+            ignored=ignored,
         )
 
     def _finish(self, asked: Request, done: Answered, started: float) -> Outcome:
@@ -289,7 +302,7 @@ class Dispatcher:
             call_log.write(call)
             if self.observers:
                 self._tell_observers(call_log.observed(call))
-        return done.outcome
+        return done.outcome if not asked.ignored else _naming(asked.ignored, done.outcome)
 
     def _tell_observers(self, observed: Observed) -> None:
         for observer in self.observers:
@@ -388,6 +401,13 @@ class Dispatcher:
         return carry_out
 
 
+def _naming(ignored: tuple[str, ...], outcome: Outcome) -> Outcome:
+    """The answer, and what of the call had no effect."""
+    if outcome.result is None or outcome.refused:
+        return outcome
+    return replace(outcome, result={**outcome.result, "ignored": [*ignored]})
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One call in progress. `work` may run more than once and has effects only through its connection."""
@@ -405,6 +425,8 @@ class Request:
     again: bool = False
     """A further look of a call that waits: it was counted at the first."""
     prepared: Any = None
+    ignored: tuple[str, ...] = ()
+    """Names among the arguments that are no parameters."""
 
     def with_prepared(self, prepared: Any) -> Request:
         return self if prepared is None else replace(self, prepared=prepared)

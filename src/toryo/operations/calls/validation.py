@@ -14,7 +14,7 @@ from toryo import wrong_values
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
-from toryo.operations.calls import toolsets
+from toryo.operations.calls import meant_arguments, toolsets
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import (
     MOST_NAMES,
@@ -44,6 +44,20 @@ def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel 
         return refusal
     except ValidationError as invalid:
         return _invalid(operation, invalid, arguments)
+
+
+def meant_by(operation: Operation, arguments: dict[str, Any]) -> tuple[BaseModel | Refusal, tuple[str, ...]]:
+    """The same for a call of a model, and the names that were ignored."""
+    if not arguments and operation.parameters is NoParameters:
+        return _NONE, ()
+    try:
+        if len(arguments) <= MOST_NAMES:
+            _refuse_unstorable(operation, arguments)
+        return meant_arguments.read(operation.parameters, arguments)
+    except Refusal as refusal:
+        return refusal, ()
+    except ValidationError as invalid:
+        return _invalid(operation, invalid, arguments), ()
 
 
 def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:

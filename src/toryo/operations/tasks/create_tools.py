@@ -45,11 +45,9 @@ class CreateTask(Parameters):
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
     assignee_id: Id | None = Field(None, description="One of your subordinates.")
-    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    context: Any = Field(None, description="For the assignee.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
-    touches: Touches = Field(
-        default_factory=list, description="Files it changes: paths from the repository's top, * and ** allowed."
-    )
+    touches: Touches = Field(default_factory=list, description="Files it changes: repository paths, with * and **.")
     intent: Literal["new", "refine", "replace"] | None = Field(
         None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
     )
@@ -66,13 +64,14 @@ class CreateTask(Parameters):
 
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
-        other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
+        given = {name for name, value in _given.items() if value is not None}
+        other = _OWN_FORM if _QUEUE_FORM & given else _QUEUE_FORM
         return [field for field in cls.model_fields if field not in other]
 
     @model_validator(mode="after")
     def _one_form(self) -> CreateTask:
         """Title and description for a subtask, agent_type and task_description for a queue: the two do not mix."""
-        given = self.model_fields_set
+        given = {name for name in self.model_fields_set if getattr(self, name) is not None}
         for_queue, own = _QUEUE_FORM & given, _OWN_FORM & given
         if for_queue and own:
             raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} cannot be combined")
@@ -104,7 +103,7 @@ class BatchTask(Parameters):
         default_factory=list, max_length=60, description="Tasks to complete first: a local_id or task_id each."
     )
     assignee_id: Id | None = Field(None, description="One of your subordinates.", json_schema_extra=_MANAGERS)
-    context: Any = Field(None, description="Data for the assignee, any JSON.", json_schema_extra=_MANAGERS)
+    context: Any = Field(None, description="For the assignee.", json_schema_extra=_MANAGERS)
     acceptance: Acceptance = Field(
         default_factory=list,
         description="Checked when success is reported: a file or a command each.",
@@ -112,7 +111,7 @@ class BatchTask(Parameters):
     )
     touches: Touches = Field(
         default_factory=list,
-        description="Files it changes: paths from the repository's top, * and ** allowed.",
+        description="Files it changes: repository paths, with * and **.",
         json_schema_extra=_MANAGERS,
     )
 
@@ -142,7 +141,7 @@ class QueueTask(Parameters):
     agent_type: str = Field(min_length=1, max_length=100, pattern=r"\S", description="The queue; see list_agents.")
     task_description: Text = Field(min_length=1, pattern=r"\S", description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
-    context: Any = Field(None, description="Data for the agent, any JSON.")
+    context: Any = Field(None, description="For the agent.")
     dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
     correlation_id: str | None = Field(
         None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
