@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from toryo.domain.fast_dataclasses import dataclass
 
 _MARK: Final = "x-listed"
-_ONLY_FOR, _CHOICES, _PLAIN, _TYPES = (f"{_MARK}-{name}" for name in ("for", "choices", "plain", "types"))
+_ONLY_FOR, _CHOICES, _PLAIN = f"{_MARK}-for", f"{_MARK}-choices", f"{_MARK}-plain"
 
 PLAIN: Final[dict[str, Any]] = {_PLAIN: True}
 """For `json_schema_extra`: name and type say it all, so there must be a type. The description is for the reference and
@@ -32,11 +32,6 @@ def listed_for(audience: Flag, *, plain: bool = False) -> dict[str, Any]:
 def listed_choices(*choices: str) -> dict[str, Any]:
     """For `json_schema_extra`: of the accepted values those that a model should choose from."""
     return {_CHOICES: list(choices), **PLAIN}
-
-
-def listed_types(*types: str) -> dict[str, Any]:
-    """For `json_schema_extra` of data of any shape that is not mostly an object: what a model may send."""
-    return {_TYPES: list(types)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +96,12 @@ class _Brief:
         if "enum" in brief:
             brief["enum"] = schema.get(_CHOICES) or _choices(brief["enum"])
         if "items" in brief:
-            brief["items"] = self.of(brief["items"]) or {"type": "string"}
+            brief["items"] = _typed(self.of(brief["items"]))
         if "anyOf" in brief:
             brief["anyOf"] = [self.of(each) for each in brief["anyOf"]]
         if "properties" in brief:
             brief["properties"] = {
-                name: _typed(self.of(each), each)
-                for name, each in brief["properties"].items()
-                if self._is_for_them(each)
+                name: _typed(self.of(each)) for name, each in brief["properties"].items() if self._is_for_them(each)
             }
             brief["required"] = [name for name in brief.get("required", ()) if name in brief["properties"]]
             if not brief["required"]:
@@ -149,12 +142,12 @@ class _Brief:
         return {"type": "object", "properties": names, "required": sorted(needed), **kept}
 
 
-def _typed(brief: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Data of any shape has a type too: some clients drop the description of what has none, others refuse the tool."""
-    if {"type", "anyOf", "enum", "const"} & {*brief}:
-        return brief
-    types = [{"type": each} for each in schema.get(_TYPES, ("object",))]
-    return {**brief, **(types[0] if len(types) == 1 else {"anyOf": types})}
+def _typed(brief: dict[str, Any]) -> dict[str, Any]:
+    """Data of any shape is listed as text, and read as the JSON that it is: some clients drop or refuse what has no
+    type, and Gemini's API refuses all tools if one has an object of unknown properties."""
+    if brief.get("type") == "object":
+        return brief if "properties" in brief else {**brief, "type": "string"}
+    return brief if {"type", "anyOf", "enum", "const"} & {*brief} else {**brief, "type": "string"}
 
 
 _ALSO_TAKEN: Final = {"pending": "todo", "done": "completed", "urgent": "critical"}

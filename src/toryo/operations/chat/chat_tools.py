@@ -29,7 +29,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for, listed_types
+from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import delegations, mailboxes, messages, partners
@@ -589,9 +589,7 @@ def _own(call: Call, delegation_id: str) -> Delegation:
 
 class ReportDelegation(Parameters):
     delegation_id: Id = Field(description="The delegation.", json_schema_extra=PLAIN)
-    result: Any = Field(
-        description="Text or JSON, for your task session.", json_schema_extra=listed_types("string", "object")
-    )
+    result: Any = Field(description="Text or JSON, for your task session.")
     success: bool = Field(True, description="Whether it succeeded.", json_schema_extra=PLAIN)
 
 

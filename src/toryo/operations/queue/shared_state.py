@@ -14,7 +14,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN, listed_types
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 
@@ -27,10 +27,7 @@ USUAL_TTL, LONGEST_TTL = 7_200, 2_592_000
 
 class SetState(Parameters):
     key: Key = Field(description="For example project:database_schema.")
-    value: Any = Field(
-        description="Any JSON, at most 256 KiB.",
-        json_schema_extra=listed_types("object", "array", "string", "number", "boolean"),
-    )
+    value: Any = Field(description="Any JSON, at most 256 KiB.")
     ttl: int = Field(USUAL_TTL, ge=1, le=LONGEST_TTL, description="Seconds to keep it.")
     expected_version: int | None = Field(
         None, ge=0, description="Only if this is its version now; 0: only if there is no value."

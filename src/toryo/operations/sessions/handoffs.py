@@ -41,7 +41,7 @@ class CreateHandoff(Parameters):
     task_id: Id = Field(description="A task of your own tree.")
     summary: Text = Field(min_length=1, description="Where things stand.")
     to_agent_id: Id | None = Field(None, description="The recipient; default: the next agent on the task.")
-    context: Any = Field(None, description="For the next agent.")
+    context: Any = Field(None, description="JSON for the next agent.")
     recommendations: Text | None = Field(None, description="What you would do next.")
 
 

@@ -45,9 +45,9 @@ class CreateTask(Parameters):
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
     assignee_id: Id | None = Field(None, description="One of your subordinates.")
-    context: Any = Field(None, description="For the assignee.")
+    context: Any = Field(None, description="JSON for the assignee.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
-    touches: Touches = Field(default_factory=list, description="Files it changes: repository paths, with * and **.")
+    touches: Touches = Field(default_factory=list, description="Files it changes: repository paths, * and **.")
     intent: Literal["new", "refine", "replace"] | None = Field(
         None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
     )
@@ -103,7 +103,7 @@ class BatchTask(Parameters):
         default_factory=list, max_length=60, description="Tasks to complete first: a local_id or task_id each."
     )
     assignee_id: Id | None = Field(None, description="One of your subordinates.", json_schema_extra=_MANAGERS)
-    context: Any = Field(None, description="For the assignee.", json_schema_extra=_MANAGERS)
+    context: Any = Field(None, description="JSON for the assignee.", json_schema_extra=_MANAGERS)
     acceptance: Acceptance = Field(
         default_factory=list,
         description="Checked when success is reported: a file or a command each.",
@@ -111,7 +111,7 @@ class BatchTask(Parameters):
     )
     touches: Touches = Field(
         default_factory=list,
-        description="Files it changes: repository paths, with * and **.",
+        description="Files it changes: repository paths, * and **.",
         json_schema_extra=_MANAGERS,
     )
 
@@ -141,7 +141,7 @@ class QueueTask(Parameters):
     agent_type: str = Field(min_length=1, max_length=100, pattern=r"\S", description="The queue; see list_agents.")
     task_description: Text = Field(min_length=1, pattern=r"\S", description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
-    context: Any = Field(None, description="For the agent.")
+    context: Any = Field(None, description="JSON for the agent.")
     dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
     correlation_id: str | None = Field(
         None, min_length=1, max_length=200, description="Your id of the request that it belongs to."

@@ -43,7 +43,7 @@ class RequestTask(Parameters):
     priority: GivenPriority = Field(
         "medium", description="How urgent.", json_schema_extra=listed_for(_CHATS, plain=True)
     )
-    context: Any = Field(None, description="For the assignee.", json_schema_extra=listed_for(_CHATS))
+    context: Any = Field(None, description="JSON for the assignee.", json_schema_extra=listed_for(_CHATS))
     message_id: Id | None = Field(
         None, description="In a chat: the person's message that asks.", json_schema_extra=listed_for(_CHATS)
     )
