@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cli import test_hostile_texts as every_command
 from tests.cli.test_hostile_texts import TRIED, EvilServer, line_of, run
@@ -196,6 +198,23 @@ def test_a_folded_command_means_the_same_to_a_shell() -> None:
     typed = "toryo() { printf '%s\\n' toryo \"$@\"; }\n" + "\n".join(folded)
     heard = subprocess.run(["sh", "-c", typed], capture_output=True, text=True, check=True).stdout
     assert heard.splitlines() == shlex.split(command)
+
+
+TEXTS = st.lists(
+    st.sampled_from(["a", "words", "w" * 30, "https://example.org/" + "x" * 70, "", "one\ntwo"]), max_size=4
+)
+
+
+@given(rows=st.lists(st.lists(TEXTS.map(" ".join), min_size=3, max_size=3), max_size=3), room=st.integers(20, 120))
+@pytest.mark.parametrize("headings", [("ID", "TITLE", "WHY"), ()])
+def test_a_table_with_and_without_headings_has_every_word_at_every_width(
+    headings: tuple[str, ...], rows: list[list[str]], room: int
+) -> None:
+    if not headings and not rows:
+        return
+    lines = text_layout.table(headings, [[Cell(each) for each in row] for row in rows], room)
+    printed = "".join(cell.text for line in lines for cell in line)
+    assert all(word in printed for row in rows for word in " ".join(row).split())
 
 
 def test_where_nobody_looks_nothing_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def table(
     beside = len(widths)
     for row in every:
         yield from _beside(row[:beside], widths, right)
-        for heading, cell in zip(headings[beside:], row[beside:], strict=True):
+        for heading, cell in zip(headings[beside:] or [""] * len(row[beside:]), row[beside:], strict=True):
             named = len(headings) - beside > 1 and row is not head
             yield from _below(cell, f"{heading.lower()}: " if named else "", room)
 
