@@ -47,8 +47,11 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
         return _cool_account(call, account, reason, told, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
-    program = program_of(launch)
-    return cool(call, launch.agent_id, launch.purpose, reason, told.seconds, program)
+    return cool(call, launch.agent_id, launch.purpose, reason, told.seconds, program_of(launch))
+
+
+_REFUSED_AGAIN = 720 * SECOND
+"""An account whose messages name times that are too short is tried six times in an hour, not after each of them."""
 
 
 def _unnamed(never_signed_in: bool) -> str:
@@ -61,9 +64,10 @@ def cool(
 ) -> Millis | None:
     """A failed start or run: the program is not started until a moment that the server knows; answers that moment.
 
-    60 s, doubling to 3600 s; `seconds` from a quota message, or what is usual for the failure, count instead, with a
-    margin of 10 %. `program` names the one that failed; None: any would. Each has its own end and its own count. One
-    that the agent no longer has is not started anyway.
+    60 s, doubling to 3600 s, or longer if a quota message names more `seconds`, or more is usual for the failure, with
+    a margin of 10 %: whatever a program says, it starts at most six times in an hour of failures. `program` names the
+    one that failed; None: any would. Each has its own end and its own count. One that the agent no longer has is not
+    started anyway.
     """
     if program is not None and program not in _programs(call, agent_id):
         return None
@@ -71,10 +75,7 @@ def cool(
     before = _of_program(call, agent_id, purpose, program)
     times = before.failures + 1 if before is not None else 1
     seconds = seconds or _usual_pause(reason)
-    if seconds is None:
-        wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
-    else:
-        wait = seconds * _with_margin(call)
+    wait = max(backoff.pause(times, limits.cooldown, limits.longest_cooldown), (seconds or 0) * _with_margin(call))
     cooldown = Cooldown(call.now + wait, reason, times, program)
     _begin(call, agent_id, purpose, cooldown)
     return cooldown.until
@@ -105,9 +106,13 @@ def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, age
     """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
 
     For the seconds that the message names, with a margin of 10 %, or what is usual. Of several messages the one that
-    says longest counts: they may speak of different limits (of the hour, of the week).
+    says longest counts: they may speak of different limits (of the hour, of the week). At least as long as after any
+    first failure, and for `_REFUSED_AGAIN` if the last time that was named has just passed and did not help.
     """
-    wait = (told.seconds or _usual_pause(reason) or 0) * _with_margin(call)
+    least, before = call.context.limits.cooldown, call.tx.agents.accounts([account]).get(account)
+    if before is not None and call.now - _REFUSED_AGAIN < before[0] <= call.now:
+        least = _REFUSED_AGAIN
+    wait = max(least, (told.seconds or _usual_pause(reason) or 0) * _with_margin(call))
     call.tx.agents.cool_account(account, call.now + wait, reason)
     until, _ = call.tx.agents.accounts([account])[account]
     _learn_limit(call, account, told)

@@ -61,6 +61,9 @@ _FIXED_BY_PEOPLE = {failure.value: nature for failure, nature in NATURES.items()
 """Failures that time does not help."""
 _GUARDED = {failure.value: nature for failure, nature in NATURES.items() if nature.guarded is not None}
 """Failures that a guard has made an end of; it is started again when its cooldown is over."""
+_REPEATED = frozenset({*NATURES} - {*_FIXED_BY_PEOPLE, *_GUARDED, Failure.QUOTA})
+"""Failures that can pass with time: people hear of them after so many in a row. A quota has a time of its own."""
+_IN_A_ROW = 3
 _NO_REASON = "No reason was given."
 GUARDS = {
     "agent_left_without_reporting": "Its agent has left several times without reporting.",
@@ -945,6 +948,12 @@ def _cannot_start(view: _View) -> Iterator[Need]:
                 reason=why,
             )
         yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, about, title, cooldown)
+    for agent, cooldown in _ended_for(view, _REPEATED):
+        if cooldown.failures >= _IN_A_ROW:
+            why = reason_texts.failed(cooldown.reason)
+            title = say("{agent} keeps failing: {reason}", agent=agent.name, reason=why)
+            about = f"{agent.id} keeps {cooldown.reason}"
+            yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, about, title, cooldown)
 
 
 def _mistaken(view: _View) -> Iterator[Need]:
@@ -1061,7 +1070,8 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
     seen = next((each for each in failed if cooldown.program in (None, cooldowns.program_of(each))), None)
     said = end_in_words(view.call, seen) if seen is not None else ""
     nature = NATURES[Failure(reason)]
-    why = constant(nature.people or nature.guarded or nature.words)
+    known = nature.people or nature.guarded
+    why = constant(known) if known else constant("It is started again when its cooldown is over.")
     correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
     if nature.correct_project and seen is not None:
         command = f"toryo project edit {seen.project_id} {nature.correct_project}"
@@ -1086,9 +1096,14 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
 def end_in_words(call: Call, launch: Launch) -> str:
     """What was found out about the end of a launch: the program's or its service's own words."""
     nature, said = nature_of(launch.exit_error), (launch.exit_error or "").partition(":")[2]
-    if not said.strip() and nature is not None and nature.logged:
-        said = call.tx.launches.exit_record(launch.id)[0] or ""
+    if not said.strip():
+        lines = (call.tx.launches.exit_record(launch.id)[0] or "").strip().splitlines()
+        said = "\n".join(lines if nature is not None and nature.logged else lines[-_LAST_LINES:])
     return said.strip()
+
+
+_LAST_LINES = 2
+"""What a program printed last says mostly why it failed."""
 
 
 def _failed_at(view: _View, agent_id: str, cooldown: Cooldown) -> Millis:

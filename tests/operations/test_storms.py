@@ -1,0 +1,82 @@
+"""Programs that always fail: how often they start, and who hears of it."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tests.stories import World
+from toryo.failures import Failure
+
+HOUR, LOOK = 3600, 30
+"""Seconds, of the story and between two looks of its Coordinator."""
+MOST = 6
+SEEN_BY_COORDINATORS = [
+    each.value for each in Failure if each not in (Failure.RUNAWAY, Failure.SILENT, Failure.TIME_LIMIT)
+]
+NAMED = (None, 1, 61)
+"""Seconds until the next request is accepted, as the message of a program says again and again."""
+
+
+def starts_in_an_hour(world: World, error: str, seconds: int | None, *, signs_in: bool) -> int:
+    """Of one agent whose program always ends so."""
+    coordinator = world.coordinator()
+    end = {"exit_code": 1, "error": f"{error}: the words of it", "log_tail": "Traceback\nIt is broken.\n"}
+    if seconds is not None:
+        end["quota_reset_seconds"] = seconds
+    until, count = world.now + HOUR * 1000, 0
+    while world.now < until:
+        for launch in coordinator.claim()["start"]:
+            count += 1
+            if signs_in:
+                world.process(launch).sign_in()
+            coordinator.exited(launch["launch_id"], **end)
+        world.advance(LOOK)
+    return count
+
+
+@pytest.mark.first(6)
+@pytest.mark.parametrize(("error", "seconds"), [*product(SEEN_BY_COORDINATORS, NAMED)])
+def test_a_program_that_always_fails_starts_at_most_six_times_in_the_first_hour(
+    world: World, error: str, seconds: int | None
+) -> None:
+    world.crew(workers=1)
+    for _ in range(3):
+        world.task("w1", status="todo")
+    world.task("w1")
+    assert starts_in_an_hour(world, error, seconds, signs_in=False) <= MOST
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    ("error", "seconds"), [*product(("crashed", "service_failed", "rate_limited", "quota"), NAMED)]
+)
+def test_it_is_so_too_when_it_signs_in_before_it_fails(world: World, error: str, seconds: int | None) -> None:
+    world.crew(workers=1)
+    world.task("w1")
+    assert starts_in_an_hour(world, error, seconds, signs_in=True) <= MOST
+
+
+def told(world: World) -> list[str]:
+    found = world.owner.call("needs_you")["items"]
+    return [f"{each['title']} | {each['text']}" for each in found if each["kind"] == "agent_cannot_start"]
+
+
+@pytest.mark.parametrize("error", ["crashed", "killed", "service_failed", "could_not_connect", "rate_limited"])
+def test_the_third_failure_in_a_row_is_told_with_what_the_program_said_last_until_it_works_again(
+    world: World, error: str
+) -> None:
+    world.crew(workers=1)
+    world.task("w1")
+    coordinator = world.coordinator()
+    for number in range(4):
+        (launch,) = coordinator.claim()["start"]
+        assert len(told(world)) == (number >= 3)
+        if number == 3:
+            world.process(launch).sign_in()
+            assert told(world) == []
+            return
+        coordinator.exited(launch["launch_id"], exit_code=1, error=error, log_tail="Much before\nIt is broken.\nEnd.\n")
+        world.advance(HOUR)
+    pytest.fail("it was not started again")
