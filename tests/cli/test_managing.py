@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from toryo.cli import events
 from toryo.cli.command_context import Here
+from toryo.client import Client
 
 
 def test_a_project_is_made_shown_changed_and_put_away(server: Toryo, project: str, tmp_path: Path) -> None:
@@ -224,6 +225,18 @@ def test_events_begin_where_one_says_and_miss_nothing(server: Toryo, project: st
     later = server.json("events", "--after", str(numbers[-2]), "--project", project)["events"]
     assert [each["sequence"] for each in later] == numbers[-1:]
     assert sum(each["kind"] == "task.created" for each in everything) == 3
+
+
+def test_the_newest_events_of_one_thing_are_shown_however_many_of_others_came_after_them(
+    server: Toryo, owner: Client, project: str
+) -> None:
+    first, *_ = (
+        owner.rest("POST", f"/projects/{project}/tasks", {"title": f"Task {number}"})["task_id"]
+        for number in range(events.NEWEST + 1)
+    )
+    found = server.json("events", "--task", first)
+    assert [each["kind"] for each in found["events"]] == ["task.created"]
+    assert found["last"] >= found["events"][-1]["sequence"] + events.NEWEST
 
 
 def test_nobody_is_signed_in_and_that_is_said(server: Toryo) -> None:

@@ -42,9 +42,8 @@ def events(
     if agent is not None:
         here.get(f"/agents/{agent}")
     only = {"project_id": project, "task_id": task, "agent_id": agent}
-    start = max(0, here.get("/status")["last_event"] - NEWEST) if after is None else after
-    found, last, pruned_to = all_after(here, start, only)
-    if pruned_to and after is not None:
+    found, last, pruned_to = _newest(here, only) if after is None else all_after(here, after, only)
+    if pruned_to:
         output.say(f"toryo: events up to number {pruned_to} are not complete: older ones were deleted (toryo db prune)")
     if not follow:
         here.answer({"success": True, "events": found, "last": last}, lambda: _print(found))
@@ -58,6 +57,13 @@ def events(
                 output.done(told(each), indent=INDENT)
         answer = here.get("/events", after=last, limit=PAGE, wait_seconds=WAIT_SECONDS, **only)
         found, last = answer["events"], answer["last"]
+
+
+def _newest(here: Here, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int, int]:
+    """The newest of those that are asked for, in order, and the number to go on from."""
+    last = here.get("/status")["last_event"]
+    found = here.get("/events", newest=True, limit=NEWEST, **only)["events"][::-1]
+    return found, max([last, *(each["sequence"] for each in found)]), 0
 
 
 def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int, int]:
