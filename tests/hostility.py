@@ -89,7 +89,6 @@ _CALLS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/access-tokens", {"name": "evil"}),
     ("POST", "/people", {"person_id": "evil", "login": "owner"}),
     ("POST", "/sign-in-links", {}),
-    ("POST", "/server-tokens/owner/rotate", {}),
     ("PATCH", f"/agents/{AGENT}", {"role": "manager", "provider_options": {"sandbox": "auto"}}),
     ("PATCH", f"/projects/{PROJECT}", {"settings": {"required_checks": [], "network": "open"}}),
     ("POST", "/tasks/$TASK/worktree/merge", {"anyway": True}),
