@@ -253,8 +253,8 @@ HIDES: Mapping[str, Way] = {
         'echo GNUmakefile >>"$GIT/info/exclude"',
     ),
 }
-"""By name, what is done in the worktree before success is reported. Its honest work never is. `checked` has the check
-itself try every act."""
+"""By name, what is done in the worktree before success is reported; the honest work never is. After `checked`, the
+check itself tries every act."""
 _HIDING = """\
 TASK=$(basename "$PWD")
 pass() { printf 'test:\\n\\t@true\\n' >"$1"; }
@@ -312,11 +312,10 @@ class Grounds:
         self.site.environment["OTHERS_KEY"] = self._secret("environment")
         self._secrets["token"] = self.site.token("owner")
         self._listen()
+        self.repository = Repository(self.home / "projects" / PROJECT)
         settings = {"isolation": "worktree", "required_checks": REQUIRED, "ports": [self.port]}
-        self.repository = Repository(self.site.project(PROJECT, **settings) / "new")
-        shutil.move(self.repository.path / ".git", self.home / "projects" / PROJECT)
-        self.repository.path.rmdir()
-        self.repository.path = self.home / "projects" / PROJECT
+        body = {"id": PROJECT, "name": PROJECT, "working_directory": str(self.repository.path), "settings": settings}
+        self.site.people.rest("POST", "/projects", body)
         (self.home / "projects" / "other").mkdir()
         self._first = self.repository.commit("first", Makefile=MAKEFILE)
         self._main = self.repository.commit("second", README="one\n")
