@@ -245,6 +245,21 @@ class NeverReports(ObedientModel):
 
 
 @dataclass(frozen=True)
+class Insists(ObedientModel):
+    """Reports success, and wherever a check refuses that, does the next of `further` and reports success again."""
+
+    further: Sequence[Sequence[Sequence[Part]]] = ()
+
+    def do_execute_task(self, turn: Turn, told: Told) -> Answer:
+        reports = sum(result.name == "report_completed" for result in turn.results)
+        if reports == 0:
+            return super().do_execute_task(turn, told)
+        if reports > len(self.further):
+            return _reports("failed", "nothing was left to try")
+        return _next_step(self.further[reports - 1], told.since) or _reports("success", self.summary)
+
+
+@dataclass(frozen=True)
 class Floods:
     """Signs in, then says a long text with every answer, so many times."""
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.clis.crews import TIME_TO_TELL, ModelSite, reminded
-from tests.clis.policies import NeverReports, ObedientModel, Said, writes
+from tests.clis.policies import Insists, NeverReports, ObedientModel, Said, writes
 from tests.clis.test_team import repeats_itself
-from tests.clis.turns import Answer, CallTool, Part, Policy, Shell, Tool, Turn
+from tests.clis.turns import Answer, CallTool, Part, Policy, Shell, Tool, Turn, WriteFile
+from tests.hostility import AGENT, HIDES, KEYS, LOGINS, LOOKED, PROJECT, Grounds
 from tests.sandboxes import sandboxed
 
 __all__ = ["sandboxed"]
@@ -65,8 +66,9 @@ SET_UP = {"config.toml", "settings.json", "opencode.json", ".gitignore"}
 """What the house has written there for its programs, and Toryo for opencode."""
 READERS = ("Read", "read_file", "read", "view")
 """The tools that read a file, by name: Claude Code; Gemini and Qwen; opencode; Copilot. Codex has its shell alone."""
+EDITORS = ("Edit", "replace", "edit")
+"""Those that change one: Claude Code; Gemini; Qwen, opencode and Copilot. Codex has its shell alone."""
 OURS, OTHERS = "what-the-project-holds", "what-another-project-holds"
-LOOKED = "looked-everywhere"
 
 
 def thief(own: Path, wanted: Sequence[Path], command: str) -> Policy:
@@ -78,13 +80,17 @@ def thief(own: Path, wanted: Sequence[Path], command: str) -> Policy:
         loot = own.with_name("loot.txt")
         return [*by_tool, [Shell(f"{{ cat {own}; {command}; }} >{loot} 2>&1; echo {LOOKED}")]]
 
-    mind = ObedientModel(steal)
+    return learning(tools, ObedientModel(steal))
 
-    def steals(turn: Turn) -> Answer:
+
+def learning(tools: dict[str, Tool], mind: Policy) -> Policy:
+    """Notes the tools that it is offered."""
+
+    def learns(turn: Turn) -> Answer:
         tools.update(turn.tools)
         return mind(turn)
 
-    return steals
+    return learns
 
 
 @dataclass
@@ -103,6 +109,16 @@ def reading(tools: Mapping[str, Tool], path: Path) -> CallTool | None:
         return None
     names = tool.schema.get("properties") or {}
     return CallTool(tool.name, {next(each for each in names if "path" in each.lower()): str(path)})
+
+
+def editing(tools: Mapping[str, Tool], path: Path, old: str) -> CallTool | Shell:
+    """Changes a line of a file by the program's tool for that, else by its shell."""
+    tool = next((tools[each] for each in EDITORS if each in tools and not tools[each].ours), None)
+    if tool is None:
+        return Shell(f"sed -i s/{old}/evil/ {path}")
+    values = {"path": str(path), "old": old, "new": "evil", "instruction": "as told"}
+    names = tool.schema.get("properties") or {}
+    return CallTool(tool.name, {name: text for name in names for word, text in values.items() if word in name.lower()})
 
 
 def test_each_program_does_whole_tasks_in_the_sandbox_with_one_start_for_each_and_a_hostile_model_finds_nothing_in_it(
@@ -158,3 +174,67 @@ def test_each_program_works_with_the_service_of_its_model_alone_and_its_shell_re
             log = house.log(house.launches()[-1]["launch_id"])
             assert "· The sandbox refused these hosts:" in log
             assert f"·   {at[7:-1]}" in log
+
+
+# --- everything that a hostile agent may try --------------------------------------------------------------------------
+
+WRITTEN = (
+    *(".bashrc", ".ssh/authorized_keys", ".config/autostart/x.desktop", ".codex/.env", ".claude/settings.json"),
+    *(".claude/shell-snapshots/x.sh", ".gemini/trustedFolders.json", ".config/opencode/plugin/x.ts"),
+    *(".copilot/mcp-config.json", ".qwen/settings.json"),
+)
+"""Some of what the shell tries to write in the home, too."""
+
+
+def hostile(grounds: Grounds) -> Policy:
+    """Tries every act by its program's own tools and by its shell, then hides from the check in every way."""
+    tools: dict[str, Tool] = {}
+    others = [path for name, path in LOGINS.items() if name != grounds.program]
+
+    def attacks(task: Said) -> Sequence[Sequence[Part]]:
+        places, run = grounds.places, f"cd {grounds.tree}; sh evil.sh >loot.txt 2>&1; echo {LOOKED}"
+        wanted = [*(grounds.home / each for each in (*KEYS, *others)), Path(places["DATA"], "owner.token")]
+        spoilt = [*(grounds.home / each for each in WRITTEN), Path(places["REPO"], ".git/hooks/pre-commit")]
+        spoilt += [Path(places["REPO"], "work.txt"), Path(places["TREES"], places["OTHER"], "work.txt")]
+        shown = Path(places["REPO"], "README")
+        by_tool: list[list[Part]] = [[reads] for path in (*wanted, shown) if (reads := reading(tools, path))]
+        by_tool.append([editing(tools, shown, "one")])
+        scripts = {"evil.sh": grounds.script(), "hide.sh": grounds.hiding()}
+        written = [[WriteFile(str(grounds.tree / each), text)] for each, text in scripts.items()]
+        return [*by_tool, *([WriteFile(str(path), "# evil\n")] for path in spoilt), *written, [Shell(run)]]
+
+    further = [[[Shell(f"cd {grounds.tree}; sh hide.sh '{each}'")]] for each in HIDES]
+    return learning(tools, Insists(attacks, further=further))
+
+
+def test_nothing_that_each_program_tries_with_a_hostile_model_has_an_effect(
+    tmp_path: Path, name: str, sandboxed: None
+) -> None:
+    mind = Turncoat(ObedientModel())
+    with (
+        ModelSite(tmp_path, mind, (name,), sandbox="bwrap", real=True, **TIME_TO_TELL) as house,
+        Grounds(house, program=name) as grounds,
+    ):
+        house.coordinator()
+        house.hire(AGENT, PROJECT, provider=name, model=MODELS.get(name))
+        grounds.prepare()
+        task = grounds.start(status="todo")
+        mind.now = hostile(grounds)
+        house.move(task, "in_progress")
+        house.until("a person has looked at the page", grounds.visited, within=200)
+        house.until_status(task, "failed", within=300)
+        house.until_idle()
+        (launch,) = house.launches(task_id=task)
+        loot = (grounds.tree / "loot.txt").read_text(errors="replace")
+        answers = "\n".join(result.text for turn in house.endpoint.turns for result in turn.fresh)
+        assert LOOKED in answers
+        assert LOOKED in loot
+        assert grounds.refused(loot)
+        asked = "\n".join(repr(request.body) for request in house.endpoint.requests)
+        collected = grounds.collected(task)
+        assert LOOKED in collected
+        assert grounds.effects(loot + answers + asked + house.log(launch["launch_id"]) + collected) == set()
+        failed = house.history.of("task.checks_failed", task_id=task)
+        names = ["nothing", *HIDES]
+        assert len(failed) == len(names)
+        assert [name for each, name in zip(failed, names, strict=True) if not grounds.caught(each, name)] == []

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.hostility import AGENT, HIDES, LOOKED, PROJECT, Grounds
 from tests.sandboxes import sandboxed
 from tests.scenarios.sites import Site
 from toryo.coordinator.config import KNOWN
@@ -170,3 +171,56 @@ def test_a_program_still_reaches_the_server_after_its_coordinator_was_killed(sit
     (launch,) = site.people.rest("GET", "/launches", params={"agent_id": "ann"})["launches"]
     log = f"/launches/{launch['launch_id']}/log"
     site.until("its log names it", lambda: "·   evil.example:443" in site.people.rest("GET", log)["text"])
+
+
+# --- everything that a hostile agent may try --------------------------------------------------------------------------
+
+
+def hostile(grounds: Grounds) -> str:
+    """What a command was told that has tried everything, and shown its page to a person."""
+    site = grounds.site
+    site.coordinator()
+    site.hire(AGENT, PROJECT)
+    grounds.prepare()
+    once = f"test -e loot.txt || {{ {grounds.script()}}} >loot.txt 2>&1"
+    task = grounds.start(context={"command": once})
+    site.until("a person has looked at the page", grounds.visited)
+    site.until_status(task, "failed")
+    site.until_idle()
+    (launch,) = site.launches(task_id=task)
+    told = (grounds.tree / "loot.txt").read_text(errors="replace")
+    assert LOOKED in told
+    log = site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"]
+    return told + str(log)
+
+
+def test_nothing_that_a_hostile_command_tries_has_an_effect(tmp_path: Path, sandboxed: None) -> None:
+    with Site(tmp_path, sandbox="bwrap", real=True) as site, Grounds(site) as grounds:
+        told = hostile(grounds)
+        assert grounds.effects(told) == set()
+        assert grounds.refused(told)
+
+
+def test_all_of_it_has_its_effect_where_the_sandbox_is_switched_off(tmp_path: Path) -> None:
+    """Else the test above would prove nothing."""
+    with Site(tmp_path, real=True) as site, Grounds(site, sandboxed=False) as grounds:
+        found = grounds.effects(hostile(grounds))
+        assert grounds.expected() - found == set()
+
+
+def test_no_check_is_passed_by_hiding_whatever_its_command_hides(tmp_path: Path, sandboxed: None) -> None:
+    with Site(tmp_path, sandbox="bwrap") as site, Grounds(site) as grounds:
+        site.coordinator()
+        site.hire(AGENT, PROJECT, max_parallel_tasks=len(HIDES))
+        grounds.prepare()
+        hide = ["sh", "-c", grounds.hiding(), "hide"]
+        tasks = {grounds.start(title=name, context={"command": [*hide, name]}): name for name in HIDES}
+        for task in tasks:
+            site.until_status(task, "failed")
+        found = site.history.of("task.checks_failed")
+        assert {tasks[each["task_id"]] for each in found} == set(HIDES)
+        assert [each for each in found if not grounds.caught(each, tasks[each["task_id"]])] == []
+        site.until_idle()
+        collected = {name: grounds.collected(task) for task, name in tasks.items()}
+        assert LOOKED in collected["checked"]
+        assert grounds.effects("".join(collected.values())) == set()
