@@ -204,7 +204,7 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
         except StartFailure as failure:
             return Run(str(failure))
         finally:
-            refused = network_limits.refused(refusals) if refusals is not None else []
+            refused = network_limits.refused(refusals).lines if refusals is not None else []
         tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *refused)))
         if not in_time:
             return Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
