@@ -91,10 +91,10 @@ class Server:
         self.told: list[Any] = []
         self.text = ""
 
-    async def append(self, _: str, offset: int, text: str, usage: object = None, doing: Any = None) -> int:
+    async def append(self, _: str, offset: int, text: str, usage: object = None, news: Any = None) -> int:
         self.text = self.text[:offset] + text
-        if doing is not None:
-            self.told.append(doing["text"])
+        if "doing" in news:
+            self.told.append(news["doing"]["text"])
         return len(self.text)
 
 

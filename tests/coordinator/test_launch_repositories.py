@@ -676,19 +676,43 @@ def test_a_base_that_an_agent_has_moved_is_told_and_holds_merges_until_a_person_
     worktree = worked(repository, place / PROJECT, new="x\n")
     before = repository.git("rev-parse", "main")
     move(repository, worktrees.signing("w1"))
-    told = kept(worktree).trouble
-    assert "main was moved" in told
-    assert repository.git("rev-parse", "main")[:10] in told
+    moved = kept(worktree).moved_base
+    assert moved is not None
+    assert "main was moved" in moved.words
+    assert repository.git("rev-parse", "main") == moved.commit
     refused("main was moved", worktrees.merge, worktree, "m")
     order = since(repository, place, "t1")
-    assert "main was moved" in task_worktrees.run(job(repository, place, "merge", order=order), place)["trouble"]
+    told = task_worktrees.run(job(repository, place, "merge", order=order), place)
+    assert "main was moved" in told["trouble"]
+    assert (told["moved_base"]["commit"], told["answer"]) == (moved.commit, {"anyway": True})
+    assert task_worktrees.run(job(repository, place, "diff"), place)["moved_base"] == told["moved_base"]
     repository.git("update-ref", "refs/toryo/accepted/main", "main")
-    assert kept(worktree).trouble == ""
+    assert kept(worktree).moved_base is None
+    assert "moved_base" not in task_worktrees.run(job(repository, place, "diff"), place)
     repository.git("update-ref", "-d", "refs/toryo/accepted/main")
     refused("main was moved", worktrees.merge, worktree, "m")
     repository.git("reset", "--quiet", "--hard", before)
-    assert kept(worktree).trouble == ""
+    assert kept(worktree).moved_base is None
     assert merged(worktree).into == "main"
+
+
+@pytest.mark.deep
+def test_a_person_merges_onto_the_commit_that_they_were_told_of_and_onto_no_other(repository, place) -> None:
+    worked(repository, place / PROJECT, new="x\n")
+    _commits_there(repository, worktrees.signing("w1"))
+
+    def merge(**accepts: str) -> dict[str, Any]:
+        (first,) = since(repository, place, "t1")
+        return task_worktrees.run(job(repository, place, "merge", order=[{**first, **accepts}]), place)
+
+    told = merge()["moved_base"]["commit"]
+    assert "main was moved" in merge(accepts="0" * 40)["trouble"]
+    _moves_the_ref(repository, worktrees.signing("w1"))
+    again = merge(accepts=told)
+    assert "main was moved" in again["trouble"], "the second move was not told before"
+    assert again["moved_base"]["commit"] != told
+    repository.git("reset", "--quiet", "--hard")
+    assert merge(accepts=again["moved_base"]["commit"])["done"]
 
 
 def test_a_branch_that_an_agent_has_planted_is_not_the_beginning_of_another_task(repository, place) -> None:

@@ -214,7 +214,7 @@ class Server:
         self.failing: Exception | None = None
         self.asked = 0
 
-    async def append(self, _: str, offset: int, text: str, usage: object = None, doing: object = None) -> int:
+    async def append(self, _: str, offset: int, text: str, usage: object = None, news: object = None) -> int:
         self.asked += 1
         if self.failing is not None:
             raise self.failing

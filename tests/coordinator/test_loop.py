@@ -439,6 +439,24 @@ def test_output_reaches_the_server_as_it_appears_with_secrets_masked(server, ord
     assert "tlc_a_" not in (tmp_path / "data" / "logs" / "lau_a.log").read_text()
 
 
+def test_what_a_sandbox_tells_of_its_network_is_reported(server, orders, project, tmp_path) -> None:
+    os.mkfifo(project / "go")
+    refusals = tmp_path / "data" / "logs" / "lau_a.log.refused"
+
+    def tell(_: Coordinator) -> None:
+        network = {"network": "model", "ports": [3000]}
+        orders.give(launch("a", "echo first; read line < go", project, network=network))
+        server.waiting_for("append_log")
+        refusals.write_text("Allow it: {host}\n= 3000 41237\na.example:443\n")
+        until(lambda: any(call.arguments.get("ports") == {"3000": 41237} for call in server.seen("append_log")))
+        (project / "go").write_text("go\n")
+        told = exit_of(server, "a")["refused_hosts"]
+        assert told == {"hosts": ["a.example:443"], "more": 0, "words": "Allow it: HOST"}
+
+    story(server, tmp_path, tell)
+    assert "The sandbox refused these hosts" in orders.logs["lau_a"]
+
+
 STUBBORN = """
 import os, signal, time
 for each in (signal.SIGINT, signal.SIGTERM):

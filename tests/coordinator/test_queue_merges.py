@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -308,6 +309,19 @@ def test_uncommitted_changes_elsewhere_do_not_matter(repository, place, queue):
     (repository.path / "b").write_text("unsaved\n")
     assert queue("t1")["done"]
     assert (repository.path / "b").read_text() == "unsaved\n"
+
+
+@pytest.mark.deep
+def test_a_target_that_nobody_has_moved_holds_the_queue_and_sends_no_work_back(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="two\n")
+    words = ["git", "commit", "--quiet", "--allow-empty", "--message=evil"]
+    subprocess.run(words, cwd=repository.path, env={**os.environ, **worktrees.signing("w1")}, check=True)
+    answer = queue("t1")
+    assert (answer["queue"]["result"], answer["queue"]["unfit"]) == ("prevented", [])
+    assert "main was moved" in answer["trouble"]
+    assert answer["moved_base"] == {"commit": repository.git("rev-parse", "main"), "words": answer["trouble"]}
+    repository.git("update-ref", "refs/toryo/accepted/main", "main")
+    assert queue("t1")["done"]
 
 
 def test_a_target_without_a_checkout_is_moved_too(repository, place, queue):

@@ -19,18 +19,19 @@ from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
+from toryo.artifact_limits import LARGEST
 from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.jobs import Jobs
-from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import BadSetup
 from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.sandbox import Mode, Sandbox, Walled
 from toryo.coordinator.tree_setup import Setup, SetupFailed
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Worktree
+from toryo.coordinator.worktrees import Trouble, Worktree
 from toryo.coordinator.worktrees.combining import PLACES
 from toryo.coordinator.worktrees.launch_repositories import seen_of
 from toryo.coordinator.worktrees.paths import check_place
@@ -52,12 +53,18 @@ def starter(place: Path, mode: Mode = Mode.NONE) -> Starter:
 
 
 def evidence(
-    repository: Repository, place: Path, worktree: Worktree, check: str, setup: Any, mode: Mode = Mode.NONE, **more: Any
+    repository: Repository,
+    place: Path,
+    worktree: Worktree,
+    check: str | dict[str, Any],
+    setup: Any,
+    mode: Mode = Mode.NONE,
+    **more: Any,
 ) -> Evidence:
     order = CheckOrder(
         "chk_1",
         str(repository.path),
-        ({"command": check},),
+        ({"command": check} if isinstance(check, str) else check,),
         "ann",
         PROJECT,
         ai_type="claude",
@@ -169,6 +176,71 @@ def test_files_that_an_agent_changes_after_its_checks_have_passed_are_told_when_
     (worktree.path / "work").write_text("more work, in another launch\n")
     task_worktrees.made(task_worktrees.Place(worktree.name), PROJECT, worktree.repository, worktree.path.parents[1])
     assert told() == ""
+
+
+def test_an_ignored_file_that_a_check_has_verified_is_kept_with_its_result(repository, place, worktree) -> None:
+    (worktree.path / "local" / "deep").mkdir(parents=True)
+    for name in ("report.env", "local/a", "local/deep/b"):
+        (worktree.path / name).write_text(f"{name}\n")
+    for check, names in (("report.env", ["report.env"]), ("./local/", ["local/a", "local/deep/b"]), ("a", [])):
+        found = evidence(repository, place, worktree, {"file": check}, None)
+        assert found.outcome == "passed"
+        assert [each.name for each in found.files] == names
+        assert found.left_out == ()
+    assert found.files == ()
+    [kept] = evidence(repository, place, worktree, {"file": "report.env"}, None).files
+    assert kept.content == b"report.env\n"
+    worktrees.remove(worktree)
+    assert not worktree.path.exists()
+
+
+def test_a_verified_file_that_cannot_be_kept_is_told_and_its_worktree_is_not_removed(
+    repository, place, worktree, tmp_path
+) -> None:
+    large = worktree.path / "report.env"
+    large.write_bytes(b"x" * (LARGEST + 1))
+    found = evidence(repository, place, worktree, {"file": "report.env"}, None)
+    assert (found.outcome, found.files) == ("passed", ())
+    assert any("report.env is left out" in each for each in found.left_out)
+    assert found.left_out[-1] == f"What is not kept is only in {worktree.path}."
+    with pytest.raises(Trouble, match=r"A check has verified report\.env"):
+        worktrees.remove(worktree)
+    large.rename(tmp_path / "mine")
+    worktrees.remove(worktree)
+    assert not worktree.path.exists()
+
+
+@pytest.mark.deep
+def test_what_has_changed_since_its_checks_passed_is_merged_only_where_a_person_says_so(
+    check: Checked, worktree: Worktree
+) -> None:
+    def merge(**options: Any) -> dict[str, Any]:
+        each = {"task_id": worktree.name, "path": str(worktree.path), "base": worktree.base_commit, "into": "main"}
+        found = WorktreeJob(
+            "job_1",
+            "merge",
+            worktree.name,
+            PROJECT,
+            str(worktree.path),
+            working_directory=str(worktree.repository),
+            asked_by="owner",
+            options={"order": [each], **options},
+        )
+        return task_worktrees.run(found, worktree.path.parents[1])
+
+    (worktree.path / "work").write_text("good\n")
+    assert "failed" not in check("grep good work", "")
+    (worktree.path / "work").write_text("good and more\n")
+    (worktree.path / "extra").write_text("new\n")
+    told = merge()
+    assert "has changed since its checks passed (extra, work)" in told["trouble"]
+    assert f"toryo task merge {worktree.name} --anyway" in told["trouble"]
+    assert told["answer"] == {"anyway": True}
+    assert (worktree.path / "extra").exists(), "nothing was removed"
+    assert "failed" not in check("cat extra", "")
+    (worktree.path / "extra").write_text("newer\n")
+    assert "(extra)" in merge()["trouble"]
+    assert merge(anyway=True)["done"]
 
 
 def test_what_the_set_up_changes_of_the_commit_is_not_checked(check: Checked) -> None:

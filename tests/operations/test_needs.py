@@ -437,7 +437,15 @@ def fail(planner: Any) -> None:
 
 @pytest.mark.parametrize(
     "reason",
-    ["not_logged_in", "command_not_found", "model_not_available", "bad_config", "bad_directory", "bad_worktree"],
+    [
+        "not_logged_in",
+        "command_not_found",
+        "model_not_available",
+        "bad_config",
+        "bad_directory",
+        "bad_worktree",
+        "bad_setup",
+    ],
 )
 def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World, reason: str):
     crew.task("w1")
@@ -458,6 +466,7 @@ def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World
         ("bad_config", "edit_agent", "--option NAME=VALUE", {"provider_options": {"permissions": "read"}}),
         ("model_not_available", "edit_agent", "--model NAME", {"model": "another"}),
         ("bad_worktree", "edit_project", "--set isolation=none", {"settings": {"isolation": "worktree"}}),
+        ("bad_setup", "edit_project", "--set worktree_setup=COMMANDS", {"settings": {"worktree_setup": ["true"]}}),
         ("bad_directory", "edit_project", "--dir PATH", {"working_directory": "/elsewhere"}),
     ],
 )

@@ -629,3 +629,62 @@ def test_only_the_newest_answers_of_a_task_are_kept(yard: Yard) -> None:
     assert len(yard.world.rows(schema.worktree_jobs)["worktree_jobs"]) == MOST_KEPT + 1
     yard.world.owner.call("show_worktree_job", job_id=jobs[-1])
     yard.world.owner.refused("show_worktree_job", Code.WORKTREE_JOB_NOT_FOUND, job_id=jobs[0])
+
+
+# --- a base that nobody has moved -------------------------------------------------------------------------------------
+
+MOVED = {"commit": "c0ffee", "words": "main was moved."}
+
+
+def moved_bases(yard: Yard) -> list[Answer]:
+    found = [each for each in yard.world.owner.call("needs_you")["items"] if each["kind"] == "merge_queue"]
+    assert {each["text"] for each in found} <= {MOVED["words"]}
+    return found
+
+
+def test_a_base_that_nobody_has_moved_is_told_to_the_owners_while_the_work_goes_on_and_once_for_all_tasks(yard: Yard):
+    tasks = [yard.world.task(agent) for agent in ("w1", "w2")]
+    for agent in ("w1", "w2"):
+        yard.told(yard.launch(agent), head_commit="h1", moved_base=MOVED)
+    (need,) = moved_bases(yard)
+    assert need["title"] == "Nothing is merged into main until you have looked at it"
+    assert f"toryo task merge {need['task_id']} --anyway" in [each["command"] for each in need["actions"]]
+    assert [each["data"] for each in yard.world.events("worktree.base_moved")] == [
+        {"branch": "main", "commit": "c0ffee"}
+    ] * 2
+    assert [yard.worktree(task)["trouble"] for task in tasks] == [MOVED["words"]] * 2
+
+
+@pytest.mark.parametrize("look", ["launch", "diff", "merge"])
+def test_a_moved_base_is_settled_for_all_tasks_by_the_next_look_that_finds_nothing(yard: Yard, look: str):
+    done = yard.worked("w1")
+    yard.world.task("w2")
+    other = yard.launch("w2")
+    yard.told(other, head_commit="h1", moved_base=MOVED)
+    job_id = yard.ask("merge", done)
+    yard.worktree_jobs()
+    yard.report(job_id, done=False, task_id=done, trouble=MOVED["words"], moved_base=MOVED, answer={"anyway": True})
+    assert yard.job(job_id)["answer"]["anyway"] is True
+    assert len(moved_bases(yard)) == 1
+    if look == "launch":
+        yard.told(other, head_commit="h2")
+    else:
+        again = yard.ask(look, done)
+        yard.worktree_jobs()
+        how = {"merged": yard.merged(done)} if look == "merge" else {"answer": DIFF}
+        yard.report(again, done=True, **how)
+    assert moved_bases(yard) == []
+    assert yard.worktree(done)["trouble"] is None
+
+
+def test_a_start_says_nothing_about_the_base_and_only_what_was_told_is_accepted(yard: Yard):
+    task = yard.world.task("w1")
+    launch = yard.launch("w1")
+    yard.told(launch, head_commit="h1", moved_base=MOVED)
+    yard.told(launch)
+    assert len(moved_bases(yard)) == 1
+    yard.world.owner.call("move_task", task_id=task, status="completed")
+    yard.c1.exited(launch["launch_id"], exit_code=0)
+    yard.ask("merge", task, anyway=True)
+    (job,) = yard.worktree_jobs()
+    assert (job["options"]["anyway"], job["options"]["order"][0]["accepts"]) == (True, MOVED["commit"])

@@ -204,6 +204,27 @@ def test_where_the_project_is_no_repository_its_agent_says_so_and_what_to_do(sit
     site.move(task, "cancelled")
 
 
+def test_a_set_up_that_fails_is_told_and_not_tried_again_and_again_and_goes_on_when_it_is_corrected(site: Site) -> None:
+    repository = SiteRepository(site, "house", worktree_setup=["echo no network; exit 7"])
+    site.hire("ann", "house")
+    site.coordinator()
+    task = repository.order("ann", "Try", "true")
+    (launch,) = site.until(
+        "it has failed", lambda: [each for each in site.launches(task_id=task) if each["exit_error"]]
+    )
+    assert launch["exit_error"] == "bad_setup"
+    words = site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"]
+    assert "ended with exit code 7" in words
+    site.until("why says it", lambda: "no network" in _why(site, "ann") or None)
+    (need,) = site.people.rest("GET", "/needs-you")["items"]
+    assert (need["kind"], "no network" in need["text"]) == ("agent_cannot_start", True)
+    assert len(site.launches(task_id=task)) == 1
+    assert site.people.rest("GET", f"/tasks/{task}")["task"]["status"] == "in_progress"
+    site.people.rest("PATCH", "/projects/house", {"settings": {"worktree_setup": ["true"]}})
+    site.until_status(task, "completed")
+    assert len(site.launches(task_id=task)) == 2
+
+
 def _why(site: Site, agent_id: str) -> str:
     decisions = site.people.rest("GET", f"/agents/{agent_id}/why")["decisions"]
     return str(next(decision["explanation"] for decision in decisions if decision["purpose"] == "task"))

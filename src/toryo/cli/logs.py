@@ -56,6 +56,18 @@ def logs(
         output.say(remark)
 
 
+def network(launch: dict[str, Any]) -> list[str]:
+    """Where the ports of a launch's program are, and which hosts its sandbox has refused: one a line, for they are
+    whatever the program has asked for."""
+    lines = [f"Port {each['port']} of its program: {each['address']}" for each in launch.get("ports") or ()]
+    if (refused := launch.get("refused_hosts")) is None:
+        return lines
+    more = [f"  … and {refused['more']} more"] if refused["more"] else []
+    said = [refused["words"]] if refused["words"] else []
+    hosts = [f"  {one_line(each)}" for each in refused["hosts"]]
+    return [*lines, "Its sandbox refused these hosts:", *hosts, *more, *said]
+
+
 def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
     """Until the process has ended and nothing more comes: its last output may arrive after the news of its end."""
     last: dict[str, Any] = {"ended": False, "next_offset": offset}

@@ -13,6 +13,7 @@ from toryo.cli import (
     artifacts,
     clearing,
     edits,
+    logs,
     merge_queue,
     needs,
     output,
@@ -167,7 +168,13 @@ def show_task(here: Here, task: Id) -> None:
     """Show a task with its subtasks."""
     answer = here.get(f"/tasks/{task}")
     parts = here.every(f"/projects/{answer['task']['project_id']}/tasks", "tasks", parent_task_id=task)
-    here.answer({**answer, "subtasks": parts}, lambda: _print_task(answer["task"], parts))
+
+    def told() -> None:
+        _print_task(answer["task"], parts)
+        if lines := network(here, answer["task"]["task_id"]):
+            output.done("", *lines)
+
+    here.answer({**answer, "subtasks": parts}, told)
 
 
 @command(group, "watch")
@@ -441,6 +448,12 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         return [*_why_nothing_moves(here, task, tree), *conflicts]
     decided = _in_words(here, _decisions(here, task, tree), whole)
     return [*(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
+
+
+def network(here: Here, task_id: str) -> list[str]:
+    """What is known of the network of its newest launch."""
+    launches = here.get("/launches", task_id=task_id, limit=1)["launches"]
+    return [line for each in launches for line in logs.network(each)]
 
 
 def _conflict(each: dict[str, Any]) -> str:

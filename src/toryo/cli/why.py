@@ -47,7 +47,7 @@ def why(
 
 
 def _of_task(here: Here, task: dict[str, Any]) -> None:
-    lines = tasks.why(here, task)
+    lines = [*tasks.why(here, task), *tasks.network(here, task["task_id"])]
     head = f"{output.MARKS.get(task['status'], ' ')} {task['task_id']} {task['status']}  {task['title']}"
     document = {"success": True, "task_id": task["task_id"], "task": task, "explanation": lines}
     here.answer(document, lambda: output.done(head, *(f"  {each}" for each in lines)))
@@ -75,6 +75,7 @@ def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
         if verbose:
             rule = f"Launch rule {decision['row']}: {decision['rule']}"
             lines.append(f"  {rule} ({decision['action']} {decision['reason']})")
+        lines += [f"  {line}" for line in logs.network(decision)]
     for each in answer.get("merging", ()):
         lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {each['message']}"]
     for each in answer.get("may_conflict", ()):

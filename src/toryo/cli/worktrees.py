@@ -98,7 +98,12 @@ def merge(
     ] = None,
     only: Annotated[bool, typer.Option("--only", help="Leave out the changes of its subtasks.")] = False,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Merge it as it is, also while requested changes are being made.")
+        bool,
+        typer.Option(
+            "--anyway",
+            help="Merge it as it is: also while requested changes are being made, if it has changed since its checks "
+            "passed, and onto commits of the base branch that you were told of.",
+        ),
     ] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
@@ -106,6 +111,9 @@ def merge(
     pull requests, one is opened instead."""
     body = {"into": into, "message": message, "below": not only, "anyway": anyway}
     job = _over(here, _merge_asked(here, _merge_path(task), body), wait)
+    asks = not job["done"] and (job["answer"] or {}).get("anyway") and terminal_questions.possible(here)
+    if asks and terminal_questions.yes(f"{job['answer']['trouble']} Merge it as it is?"):
+        job = _over(here, _merge_asked(here, _merge_path(task), {**body, "anyway": True}), wait)
     merged = job["answer"].get("merged", [])
     if not here.json:
         for each in merged:

@@ -42,6 +42,17 @@ Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
 Collect = Callable[[Sequence[str], float], Collected]
 """The files below the directory that match these patterns; the command was started at this time. Blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Where files are that git ignores, if checks run in a clean checkout, and how what is verified there is kept: it
+    goes with the worktree."""
+
+    directory: Path
+    collect: Collect
+
+
 Changes = Callable[[], Diff]
 """The changes of the task, for limits on them. Blocks. Raises Trouble."""
 
@@ -95,14 +106,18 @@ async def evidence(
     changes: Changes,
     mask: Mask,
     collect: Collect | None = None,
-    ignored_in: Path | None = None,
+    ignored: Ignored | None = None,
 ) -> list[Evidence]:
-    """How each check ended, in their order; without `collect`, without files. `ignored_in`: where files are that git
-    ignores, if `directory` is a clean checkout."""
+    """How each check ended, in their order; without `collect`, without files."""
     if not _there(directory):
         return all_failed(checks, f"The working directory {directory} does not exist on this machine.")
-    beside = [directory, *([ignored_in] if ignored_in is not None else [])]
-    return list(await asyncio.gather(*(_evidence(each, beside, wall, changes, mask, collect) for each in checks)))
+    beside = [directory, *([ignored.directory] if ignored is not None else [])]
+
+    async def judged(check: Mapping[str, Any]) -> Evidence:
+        found = await _evidence(check, beside, wall, changes, mask, collect)
+        return found if ignored is None or found.failed else await _with_ignored(check, directory, ignored, found)
+
+    return list(await asyncio.gather(*map(judged, checks)))
 
 
 def all_failed(checks: Sequence[Mapping[str, Any]], words: str) -> list[Evidence]:
@@ -122,6 +137,17 @@ async def _evidence(
     except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
         found = Collected((), (f"The files cannot be collected: {type(problem).__name__}: {problem}.",))
     return replace(judged, files=found.files, left_out=found.left_out)
+
+
+async def _with_ignored(check: Mapping[str, Any], directory: Path, ignored: Ignored, found: Evidence) -> Evidence:
+    """With the file that has been verified, if no commit has it."""
+    if "file" not in check or _missing(str(check["file"]), directory) is None:
+        return found
+    name = str(check["file"]).removeprefix("./").rstrip("/")
+    whole = f"/{name}/**" if await asyncio.to_thread((ignored.directory / name).is_dir) else f"/{name}"
+    kept = await asyncio.to_thread(ignored.collect, [whole], 0.0)
+    notes = (*kept.left_out, f"What is not kept is only in {ignored.directory}.") if kept.left_out else ()
+    return replace(found, files=kept.files, left_out=notes)
 
 
 async def _judged(
@@ -204,7 +230,7 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
         except StartFailure as failure:
             return Run(str(failure))
         finally:
-            refused = network_limits.refused(refusals) if refusals is not None else []
+            refused = network_limits.refused(refusals).lines if refusals is not None else []
         tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *refused)))
         if not in_time:
             return Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)

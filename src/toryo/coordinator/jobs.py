@@ -143,7 +143,13 @@ class Jobs:
             return acceptance_checks.all_failed(order.checks, f"What would be merged cannot be checked. {trouble}")
         directory = found.clean.working_directory if found is not None else Path(own or order.working_directory)
         place = artifacts.Place(directory, found.clean.top if found is not None else None)
-        collect = partial(artifacts.collected, place=place, mask=mask, room=artifacts.Room())
+        room = artifacts.Room()
+        collect = partial(artifacts.collected, place=place, mask=mask, room=room)
+        ignored = None
+        if found is not None:
+            own_place = artifacts.Place(found.worktree.working_directory, found.worktree.path)
+            keep = partial(artifacts.collected, place=own_place, mask=mask, room=room)
+            ignored = acceptance_checks.Ignored(found.worktree.working_directory, keep)
         ended = await acceptance_checks.evidence(
             order.checks,
             directory,
@@ -151,12 +157,16 @@ class Jobs:
             partial(task_worktrees.changes, found),
             mask,
             collect,
-            Path(order.worktree) if order.worktree else None,
+            ignored,
         )
         if found is not None:
             with contextlib.suppress(Trouble, OSError):
                 passed = not any(each.failed for each in ended)
-                await asyncio.to_thread(clean_checkouts.note, found.worktree, found.clean, passed=passed)
+                checked = zip(order.checks, ended, strict=True)
+                only_here = [str(check["file"]) for check, each in checked if "file" in check and each.left_out]
+                await asyncio.to_thread(
+                    clean_checkouts.note, found.worktree, found.clean, passed=passed, only_here=only_here
+                )
         return ended
 
     async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.logs import Log
+from toryo.coordinator.network_limits import Refused
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.processes import Process
 from toryo.coordinator.program_output import Event, Reading, Troubled
@@ -54,6 +55,8 @@ class Entry:
     """What the program reported outside its output, including the run before a reminder."""
     beside_at: int | None = 0
     """How far its second output file was read; None: to its present end."""
+    refused: Refused = field(default_factory=Refused)
+    """The hosts that its sandbox refused, known at its end."""
     reminded: bool = False
     """Whether it left without a report and was resumed; this happens once."""
 

@@ -32,8 +32,8 @@ AT_ONCE = 8
 DOING_EVERY = 3.0
 """Seconds between two reports of what one agent does: the server writes down each."""
 
-Append = Callable[[str, int, str, dict[str, Any] | None, dict[str, Any] | None], Awaitable[int]]
-"""Sends (launch id, offset, text, usage, what it does) and returns the next offset."""
+Append = Callable[[str, int, str, dict[str, Any] | None, dict[str, Any]], Awaitable[int]]
+"""Sends (launch id, offset, text, usage, news by their names) and returns the next offset."""
 Seen = Callable[[str, Log], None]
 """Is shown every output again and again, whether it can be passed on or not."""
 
@@ -47,6 +47,7 @@ class _Shipment:
     """A read error was already logged; without this, each look would log it again."""
     told: Doing | None = None
     told_at: float = 0.0
+    told_ports: bool = False
 
     def doing(self) -> Doing | None:
         """What its agent does, if that is news and not too soon."""
@@ -153,9 +154,13 @@ class LogShipper:
             try:
                 text = None if shipment.refused else shipment.log.chunk()
                 doing = None if shipment.refused else shipment.doing()
-                if text is None and doing is None:
+                news = self._news_of(shipment, doing)
+                if text is None and not news:
                     return
-                await self._send(launch_id, shipment, text or "", doing)
+                await self._send(launch_id, shipment, text or "", news)
+                if doing is not None:
+                    shipment.told, shipment.told_at = doing, time.monotonic()
+                shipment.told_ports = shipment.told_ports or "ports" in news
                 if text is None:
                     return
                 shipment.failures = 0
@@ -174,15 +179,20 @@ class LogShipper:
                 return
         self._soon.set()
 
-    async def _send(self, launch_id: str, shipment: _Shipment, text: str, doing: Doing | None) -> None:
+    @staticmethod
+    def _news_of(shipment: _Shipment, doing: Doing | None) -> dict[str, Any]:
+        log = shipment.log
+        news: dict[str, Any] = {}
+        if doing is not None:
+            news["doing"] = {**asdict(doing), "seconds": round(max(0.0, time.monotonic() - log.doing_since), 1)}
+        if log.ports is not None and not shipment.told_ports and not shipment.refused:
+            news["ports"] = log.ports
+        return news
+
+    async def _send(self, launch_id: str, shipment: _Shipment, text: str, news: dict[str, Any]) -> None:
         log = shipment.log
         usage = log.reading.usage if log.reading is not None else None
         async with self._at_once:
-            told = None
-            if doing is not None:
-                told = {**asdict(doing), "seconds": round(max(0.0, time.monotonic() - log.doing_since), 1)}
-            end = await self._append(launch_id, log.offset, text, usage, told)
+            end = await self._append(launch_id, log.offset, text, usage, news)
             if text:
                 log.passed_on(end)
-            if doing is not None:
-                shipment.told, shipment.told_at = doing, time.monotonic()

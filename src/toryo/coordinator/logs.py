@@ -123,6 +123,8 @@ class Log:
         """What the program does now, by the newest that it printed; masked."""
         self.doing_since = 0.0
         """When that was noticed, on the clock that only goes forward."""
+        self.ports: dict[str, int] | None = None
+        """Where the ports of its program are reachable, once that is known."""
         self._mask = mask
         self._largest = largest
         if reading is not None:

@@ -78,6 +78,7 @@ from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree, combining
 from toryo.data_directory_trust import Untrusted
 from toryo.failures import Ended, Failure
+from toryo.sandbox_network import Asked
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -448,6 +449,7 @@ class Coordinator:
             "log_tail": entry.log.tail or None if entry.log else None,
             "usage": reading.usage,
             "program_session": exit_verdict.program_session(reading),
+            "refused_hosts": entry.refused.told,
             "resumable": self._resumable(entry, reading, verdict) or None,
         }
         self._note_end(entry, told)
@@ -464,8 +466,9 @@ class Coordinator:
         if entry.log is None:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
+        entry.refused = network_limits.refused(self._starter.refusals(entry.launch.launch_id))
         with contextlib.suppress(OSError):
-            logs.add(entry.log.path, network_limits.refused(self._starter.refusals(entry.launch.launch_id)))
+            logs.add(entry.log.path, entry.refused.lines)
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
             entry.log.finish()
         reading = entry.log.reading or Reading()
@@ -533,6 +536,8 @@ class Coordinator:
         if entry is None or entry.provider is None or entry.log is not output or entry.stage is not Stage.NONE:
             return
         self._hear_beside(entry, output)
+        if output.ports is None and Asked.read(entry.launch.network).ports:
+            output.ports = network_limits.served(self._starter.refusals(launch_id)) or None
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None

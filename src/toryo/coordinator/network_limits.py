@@ -299,7 +299,8 @@ def _text(path: Path) -> str:
 
 
 def refusals_of(logs: Path, launch_id: str) -> Path:
-    """The file in which a launch's proxy notes what it has refused: first why, then a host in each line."""
+    """The file in which a launch's proxy notes what it has refused, out of reach of the program: first why, then a host
+    in each line. And where the program's ports are reachable (`SERVED`)."""
     return logs / f"{launch_id}.log.refused"
 
 
@@ -309,26 +310,63 @@ def refusals_of_command() -> Path:
 
 
 MOST_NAMED = 20
+LONGEST_NAMED = 300
+SERVED = re.compile(r"= (\d{1,5}) (\d{1,5})")
+"""A port of the program, and that of this machine at which it is reachable."""
 
 
-def refused(path: Path) -> list[str]:
-    """What the log of a launch, or the output of a command, says of that at its end; nothing if nothing was refused.
-    Removes the file. How a host is allowed is said only if that helps one of them."""
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`hosts` as the program has asked for them. `words`: what is in force and how a person allows `{host}`; empty
+    where that would help none of them."""
+
+    hosts: tuple[str, ...] = ()
+    words: str = ""
+
+    @property
+    def told(self) -> dict[str, Any] | None:
+        """As it is reported: the hosts beside the words."""
+        if not self.hosts:
+            return None
+        named = [each[:LONGEST_NAMED] for each in self.hosts[:MOST_NAMED]]
+        return {"hosts": named, "more": len(self.hosts) - len(named), "words": self.words.replace("{host}", "HOST")}
+
+    @property
+    def lines(self) -> list[str]:
+        """What the log of a launch, or the output of a command, says at its end."""
+        if not self.hosts:
+            return []
+        more = [f"· … and {len(self.hosts) - MOST_NAMED} more"] if len(self.hosts) > MOST_NAMED else []
+        lines = ["· The sandbox refused these hosts:", *(f"·   {each}" for each in self.hosts[:MOST_NAMED]), *more]
+        if self.words:
+            first = next(filter(_is_host, self.hosts))
+            host, _, port = first.rpartition(":")
+            lines.append(f"· {self.words.replace('{host}', host if port in ('80', '443') else first)}")
+        return lines
+
+
+def refused(path: Path) -> Refused:
+    """What was refused until its end. Removes the file."""
     try:
-        reason, *hosts = untrusted_files.text(path, largest=_LARGEST, errors="replace").splitlines()
+        reason, *noted = _noted(path)
     except (OSError, ValueError):
-        return []
+        return Refused()
     with contextlib.suppress(OSError):
         path.unlink()
-    if not hosts:
-        return []
-    first = next(filter(_is_host, hosts), None)
-    more = [f"· … and {len(hosts) - MOST_NAMED} more"] if len(hosts) > MOST_NAMED else []
-    lines = ["· The sandbox refused these hosts:", *(f"·   {each}" for each in hosts[:MOST_NAMED]), *more]
-    if first is not None:
-        host, _, port = first.rpartition(":")
-        lines.append(f"· {reason.replace('{host}', host if port in ('80', '443') else first)}")
-    return lines
+    hosts = tuple(each for each in noted if SERVED.fullmatch(each) is None)
+    return Refused(hosts, reason if any(map(_is_host, hosts)) else "")
+
+
+def served(path: Path) -> dict[str, int]:
+    """Where the ports of a program are reachable."""
+    with contextlib.suppress(OSError, ValueError):
+        found = map(SERVED.fullmatch, _noted(path))
+        return {each[1]: int(each[2]) for each in found if each is not None}
+    return {}
+
+
+def _noted(path: Path) -> list[str]:
+    return untrusted_files.text(path, largest=_LARGEST, errors="replace").splitlines()
 
 
 def _is_host(line: str) -> bool:

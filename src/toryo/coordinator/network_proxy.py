@@ -575,7 +575,9 @@ def _run(given: Mapping[str, Any], control: socket.socket, refusals: int, parent
     for port in given["ports"]:
         with contextlib.suppress(OSError):
             listening = published(port)
-            _tell(f"Port {port} of the program: http://127.0.0.1:{listening.getsockname()[1]}")
+            at = listening.getsockname()[1]
+            _tell(f"Port {port} of the program: http://127.0.0.1:{at}")
+            os.write(refusals, f"= {port} {at}\n".encode())
             _started(ports.serve, listening, ports.lead_to(port))
     waiting.unregister(control)
     waiting.poll()
@@ -594,7 +596,8 @@ def _close_all_but(kept: Sequence[int]) -> None:
 
 
 def main(spec: str, ours: str, refusals: str, *words: str) -> None:
-    """Descriptors of what is reachable (JSON), of the way into the sandbox, of the file of refusals; the sandbox."""
+    """Descriptors of what is reachable (JSON), of the way into the sandbox, of the file of refusals and ports; the
+    sandbox."""
     numbers = [int(spec), int(ours), int(refusals)]
     for each in numbers:
         os.set_inheritable(each, False)

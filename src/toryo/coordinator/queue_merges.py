@@ -60,7 +60,7 @@ async def run(job: WorktreeJob, directory: Path, stop: asyncio.Event, walled: Wa
             if answer is not None:
                 return answer
     except (Trouble, OSError) as trouble:
-        return prevented(str(trouble))
+        return prevented(str(trouble)) | task_worktrees.moved_base_of(trouble)
     into = job.options.get("into")
     return prevented(f"The branch {into} changed {ATTEMPTS} times while the checks ran. The queue tries again.")
 

@@ -7,7 +7,7 @@ call repeated once.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import toryo
@@ -32,7 +32,7 @@ class Server:
         """`token`: reads the current token of this Coordinator."""
         self._client = client
         self._token = token
-        self._takes_doing = self._takes_evidence = True
+        self._takes_news = self._takes_evidence = True
         self._id: str | None = None
         """The id of the first server it found: another server at the same address is refused."""
 
@@ -93,7 +93,13 @@ class Server:
 
     async def report_exit(self, launch_id: str, **how: Any) -> str | None:
         """Reports an exit; returns a reminder if the program left without a report and may be resumed with one."""
-        answer = await self._call("report_process_exit", launch_id=launch_id, **_said(**how))
+        said = _said(**how)
+        try:
+            answer = await self._call("report_process_exit", launch_id=launch_id, **said)
+        except RefusalError as no:
+            if said.pop("refused_hosts", None) is None or no.code != "validationError":
+                raise
+            answer = await self._call("report_process_exit", launch_id=launch_id, **said)  # an older server
         return answer.get("reminder")
 
     async def append_log(
@@ -102,16 +108,16 @@ class Server:
         offset: int,
         text: str,
         usage: dict[str, Any] | None = None,
-        doing: dict[str, Any] | None = None,
+        news: Mapping[str, Any] | None = None,
     ) -> int:
-        doing = doing if self._takes_doing else None
+        news = news if self._takes_news else None
         said = _said(launch_id=launch_id, offset=offset, text=text, usage=usage)
         try:
-            answer = await self._call("append_log", **said, **_said(doing=doing))
+            answer = await self._call("append_log", **said, **(news or {}))
         except RefusalError as no:
-            if doing is None or no.code != "validationError":
+            if not news or no.code != "validationError":
                 raise
-            self._takes_doing = False  # an older server; the output must still reach it
+            self._takes_news = False  # an older server; the output must still reach it
             answer = await self._call("append_log", **said)
         return int(answer.get("next_offset", offset + len(text)))
 
@@ -148,10 +154,19 @@ class Server:
 
     async def report_worktree(self, launch_id: str, **what: Any) -> None:
         """A server that asked for no paths gets none (`workspace.watched`)."""
-        await self._call("report_worktree", launch_id=launch_id, **_said(**what))
+        await self._report("report_worktree", {"launch_id": launch_id, **_said(**what)})
 
     async def report_worktree_job(self, job_id: str, **how: Any) -> None:
-        await self._call("report_worktree_job", job_id=job_id, **_said(**how))
+        await self._report("report_worktree_job", {"job_id": job_id, **_said(**how)})
+
+    async def _report(self, tool: str, said: dict[str, Any]) -> None:
+        try:
+            await self._call(tool, **said)
+        except RefusalError as no:
+            plain = _for_older(said)
+            if no.code != "validationError" or plain == said:
+                raise
+            await self._call(tool, **plain)
 
     async def report_disk(self, coordinator_id: str, logs_bytes: int, worktrees_bytes: int, *, complete: bool) -> None:
         await self._call(
@@ -187,6 +202,16 @@ def _told(evidence: Sequence[Evidence], artifacts: Sequence[Sequence[str]]) -> l
         left_out = {"left_out": list(each.left_out)} if each.left_out else {}
         told.append({**each.told(), **files, **left_out})
     return told
+
+
+def _for_older(said: dict[str, Any]) -> dict[str, Any]:
+    """The same for a server that knows nothing of moved bases: the words are told as what prevents something."""
+    plain = {name: value for name, value in said.items() if name != "moved_base"}
+    if "moved_base" in said and not plain.get("trouble"):
+        plain["trouble"] = said["moved_base"]["words"]
+    if "anyway" in plain.get("answer", {}):
+        plain["answer"] = {name: value for name, value in plain["answer"].items() if name != "anyway"}
+    return plain
 
 
 def _said(**values: Any) -> dict[str, Any]:

@@ -13,11 +13,21 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from toryo.check_names import some
 from toryo.coordinator import worktrees
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.provider import BadConfig, BadWorktree
 from toryo.coordinator.tree_setup import Setup
-from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree, clean_checkouts
+from toryo.coordinator.worktrees import (
+    BaseTrouble,
+    Conflict,
+    Merged,
+    MovedBase,
+    Nothing,
+    Trouble,
+    Worktree,
+    clean_checkouts,
+)
 from toryo.formats.yaml_documents import Mistake, Mistakes
 
 Isolation = Literal["none", "worktree"]
@@ -129,19 +139,40 @@ CHANGED_LATE = (
 )
 
 
+def _refuse_unchecked(worktree: Worktree, task_id: str) -> None:
+    """Raises Unchecked if what would be merged is not what has passed."""
+    changed = clean_checkouts.changed_since(worktree)
+    if changed is not None:
+        raise Unchecked(
+            f"{worktree.branch} has changed since its checks passed ({some(changed) or 'its files are others now'}). "
+            "Nothing was merged. Send the task back to be checked again, put it into the merge queue, which checks it, "
+            f"or merge it as it is: toryo task merge {task_id} --anyway"
+        )
+
+
+class Unchecked(Trouble):
+    """What would be merged has not passed its checks."""
+
+
 def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     """Commits what a process left and returns the state; what prevents the commit is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
     try:
         found = worktrees.keep(worktree, message, launch.agent_id)
-        late = CHANGED_LATE if clean_checkouts.changed_since(worktree) else ""
+        late = CHANGED_LATE if clean_checkouts.changed_since(worktree) is not None else ""
     except (Trouble, OSError) as trouble:
         return {**told(worktree), "trouble": short(str(trouble))}
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
     left_out = f"Not saved (other repositories, or too large): {', '.join(found.left_out)}" if found.left_out else ""
     prevented = short(" ".join(filter(None, [found.trouble, late, left_out])))
     paths = {"touched": touched(worktree)} if watched(launch) else {}
-    return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None, **paths}
+    known = {name: getattr(found, name) for name in figures}
+    return {**told(worktree), **known, "trouble": prevented or None, **_moved(found.moved_base), **paths}
+
+
+def _moved(found: MovedBase | None) -> dict[str, Any]:
+    """What is reported of a base that nobody has moved; nothing if there is none."""
+    return {} if found is None else {"moved_base": {"commit": found.commit, "words": short(found.words)}}
 
 
 def short(words: str) -> str:
@@ -156,11 +187,20 @@ def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     try:
         return kinds[job.kind](job, directory)
     except (Trouble, OSError) as trouble:
-        return prevented(job.task_id, str(trouble))
+        return prevented(job.task_id, str(trouble), **moved_base_of(trouble))
 
 
 def prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
     return {"done": False, "trouble": short(words), "task_id": task_id, **more}
+
+
+def moved_base_of(trouble: Exception) -> dict[str, Any]:
+    return _moved(trouble.found) if isinstance(trouble, BaseTrouble) else {}
+
+
+def _may_go_on(trouble: Exception) -> dict[str, Any]:
+    """Whether a person may merge anyway."""
+    return {"answer": {"anyway": True}} if isinstance(trouble, (BaseTrouble, Unchecked)) else {}
 
 
 def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
@@ -171,7 +211,8 @@ def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     if isinstance(merge, Mapping):
         return _bounded(job, lambda limit: _merged_diff(job, merge, directory, context, limit))
     worktree = worktree_of(job, job.task_id, job.path, directory)
-    return _bounded(job, lambda limit: None if worktree is None else worktrees.diff(worktree, context, limit))
+    answer = _bounded(job, lambda limit: None if worktree is None else worktrees.diff(worktree, context, limit))
+    return answer if worktree is None else {**answer, **_moved(worktrees.moved_base(worktree))}
 
 
 def _merged_diff(
@@ -219,7 +260,7 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
         try:
             outcome = _rest_of_a_merge(job, worktree, each) or _merged(job, worktree, each)
         except Trouble as trouble:
-            return prevented(task_id, str(trouble), merged=merged)
+            return prevented(task_id, str(trouble), merged=merged, **moved_base_of(trouble), **_may_go_on(trouble))
         if isinstance(outcome, Conflict):
             return prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
         merged.append({"task_id": task_id, "commit": outcome.commit, "into": outcome.into})
@@ -231,11 +272,14 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
     found = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
     if found.trouble:
         raise Trouble(found.trouble)
+    if not job.options.get("anyway"):
+        _refuse_unchecked(worktree, str(each["task_id"]))
     title = str(each.get("title") or each["task_id"])
     subject = "".join(each if each.isprintable() else " " for each in title)  # agents write titles; git reads lines
     words = str(job.options.get("message") or f"{subject} ({worktree.branch})")
     into = job.options.get("into") or each.get("into")
-    outcome = worktrees.merge(worktree, words, into, worktrees.person(job.asked_by, job.name, job.email))
+    author = worktrees.person(job.asked_by, job.name, job.email)
+    outcome = worktrees.merge(worktree, words, into, author, each.get("accepts"))
     if not isinstance(outcome, Conflict):
         worktrees.remove(worktree)
     return outcome

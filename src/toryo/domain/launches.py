@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import SECOND, Millis
@@ -86,6 +87,11 @@ class Launch:
     """What its program was last seen doing."""
     doing_at: Millis | None = None
     """When that was stored: who follows it reads on from there."""
+    refused_hosts: dict[str, Any] | None = None
+    """What its sandbox has refused: the first `hosts`, as they were asked for, how many `more`, and in `words` what is
+    in force and how a person allows one."""
+    ports: dict[str, int] | None = None
+    """By the ports of its program those of the Coordinator's machine at which they are reachable."""
 
     @property
     def live(self) -> bool:

@@ -95,10 +95,22 @@ class Worktree:
     """What prevented keeping or merging it, and the next step; None: nothing."""
     created_at: Millis
     updated_at: Millis
+    moved_base: dict[str, str] | None = None
+    """The base branch was moved by neither a person nor Toryo: to which `commit`, and what to do, in `words`."""
 
     @property
     def open(self) -> bool:
         return self.state is State.OPEN
+
+    @property
+    def base(self) -> tuple[str, str, str | None]:
+        """The branch that it would be merged into, and where that is."""
+        return self.project_id, self.coordinator_id, self.base_branch
+
+    @property
+    def told_trouble(self) -> str | None:
+        """What people are told that prevents a merge."""
+        return self.trouble or (self.moved_base["words"] if self.moved_base is not None else None)
 
     @property
     def changed(self) -> bool:

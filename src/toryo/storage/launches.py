@@ -26,7 +26,17 @@ def _from_doing(text: str | None) -> Doing | None:
     return None if text is None else Doing(**from_json(text))
 
 
-ROWS = Rows(Launch, _t, {"purpose": enum(Purpose), "state": enum(State), "doing": (to_json, _from_doing)})
+ROWS = Rows(
+    Launch,
+    _t,
+    {
+        "purpose": enum(Purpose),
+        "state": enum(State),
+        "doing": (to_json, _from_doing),
+        "refused_hosts": JSON,
+        "ports": JSON,
+    },
+)
 _LAUNCH = Target(_t)
 _LIVE = ("ordered", "signed_in")
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
@@ -129,6 +139,11 @@ _LOG = Statement(
     .order_by(_l.c.start)
 )
 _ADD_LOG = Statement(sa.insert(_l), columns=["launch_id", "start", "length", "text", "at"])
+_LEAVE_OUT_LOG = Statement(
+    sa.delete(_l).where(
+        _l.c.launch_id == _p("launch_id"), _l.c.start >= _p("begin"), _l.c.start + _l.c.length <= _p("end")
+    )
+)
 _LOGS_OF_OLD = Statement(
     sa.select(_l.c.launch_id)
     .join(_t, _t.c.id == _l.c.launch_id)
@@ -361,6 +376,10 @@ class Launches:
 
     def append_log(self, launch_id: str, start: int, text: str, at: Millis | None = None) -> None:
         self._connection.run(_ADD_LOG, launch_id=launch_id, start=start, length=len(text), text=text, at=at)
+
+    def leave_out_log(self, launch_id: str, begin: int, end: int) -> None:
+        """Deletes the pieces that lie between these offsets: those after them keep theirs."""
+        self._connection.run(_LEAVE_OUT_LOG, launch_id=launch_id, begin=begin, end=end)
 
     def log(self, launch_id: str, after: int) -> list[tuple[int, str, Millis | None]]:
         """The pieces that reach beyond this offset: where each begins, its text, and when it came, if that is known."""

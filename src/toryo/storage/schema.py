@@ -322,6 +322,8 @@ launches = Table(
     _text("account", null=True),
     _text("doing", null=True),
     _number("doing_at", null=True),
+    _text("refused_hosts", null=True),
+    _text("ports", null=True),
     _text("credential_hash"),
     _text("usage", null=True),
     _text("log_tail", null=True),
@@ -904,6 +906,7 @@ worktrees = Table(
     _number("created_at"),
     _number("updated_at"),
     _text("touched", null=True),
+    _text("moved_base", null=True),
     Index("worktrees_created", "project_id", "created_at", "task_id"),
 )
 _in_use = text("state = 'open'")

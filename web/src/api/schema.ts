@@ -2562,6 +2562,7 @@ export interface components {
         /**
          * OutcomeAnswer
          * @description How a merge or the removal of a worktree ended, or why there is no diff. `given_up`: its Coordinator is away.
+         *     `anyway`: it would be merged with that.
          */
         OutcomeAnswer: {
             /** Trouble */
@@ -2570,6 +2571,8 @@ export interface components {
             hindered_by?: string | null;
             /** Given Up */
             given_up?: boolean;
+            /** Anyway */
+            anyway?: boolean;
             /** Merged */
             merged?: components["schemas"]["MergedWork"][];
             /** Conflict */
@@ -4011,6 +4014,29 @@ export interface components {
             since: string;
         };
         /**
+         * RefusedHosts
+         * @description What a sandbox has refused: `hosts` as the program asked for them, and `more` others; `words` say what is in
+         *     force, and how a person allows HOST.
+         */
+        RefusedHosts: {
+            /** Hosts */
+            hosts: string[];
+            /** More */
+            more: number;
+            /** Words */
+            words: string;
+        };
+        /**
+         * ServedPort
+         * @description A port of an agent's program, and where it is reachable on the machine of its Coordinator.
+         */
+        ServedPort: {
+            /** Port */
+            port: number;
+            /** Address */
+            address: string;
+        };
+        /**
          * Sums
          * @description Total usage of some launches. `without_price`: launches without a cost; `lower_bounds`: launches with partial
          *     usage.
@@ -4171,6 +4197,9 @@ export interface components {
             /** Exit Error */
             exit_error: string | null;
             doing: components["schemas"]["Doing"] | null;
+            /** Ports */
+            ports: components["schemas"]["ServedPort"][];
+            refused_hosts: components["schemas"]["RefusedHosts"] | null;
             usage: components["schemas"]["Used"] | null;
             session: components["schemas"]["TracedSession"] | null;
         };
@@ -4463,7 +4492,7 @@ export interface components {
         /**
          * Decision
          * @description Why an agent runs or not: the row that won, and the facts it read. `explanation` is the `summary` with commands
-         *     that help.
+         *     that help. `ports` and `refused_hosts` are those of its newest launch, if that was asked for.
          */
         Decision: {
             /** Project Id */
@@ -4500,6 +4529,9 @@ export interface components {
             until: string | null;
             /** Seconds Left */
             seconds_left: number | null;
+            /** Ports */
+            ports?: components["schemas"]["ServedPort"][];
+            refused_hosts?: components["schemas"]["RefusedHosts"] | null;
         };
         /** Merging */
         Merging: {
@@ -4631,6 +4663,9 @@ export interface components {
             /** Exit Error */
             exit_error: string | null;
             doing: components["schemas"]["Doing"] | null;
+            /** Ports */
+            ports: components["schemas"]["ServedPort"][];
+            refused_hosts: components["schemas"]["RefusedHosts"] | null;
         };
         /** LaunchUsed */
         LaunchUsed: {
@@ -4681,6 +4716,9 @@ export interface components {
             /** Exit Error */
             exit_error: string | null;
             doing: components["schemas"]["Doing"] | null;
+            /** Ports */
+            ports: components["schemas"]["ServedPort"][];
+            refused_hosts: components["schemas"]["RefusedHosts"] | null;
             usage: components["schemas"]["Used"] | null;
         };
         /**
@@ -5784,7 +5822,7 @@ export interface operations {
                      */
                     below?: boolean;
                     /**
-                     * @description Also while changes to it are requested and not made yet.
+                     * @description Also while changes to it are requested and not made yet, if it has changed since its checks passed, and onto a base that was moved by nobody, as far as that was told.
                      * @default false
                      */
                     anyway?: boolean;

@@ -15,6 +15,8 @@ export class Hindered extends Error {
     message: string,
     readonly conflict: readonly string[],
     readonly merged: readonly MergedWork[],
+    /** Whether it is merged anyway if a person says so. */
+    readonly anyway = false,
   ) {
     super(message);
   }
@@ -109,5 +111,5 @@ async function answered(jobId: string, signal?: AbortSignal): Promise<WorktreeJo
 
 function hindered(answer: Told | null): Hindered {
   if (answer === null || "patch" in answer) return new Hindered(answer?.trouble ?? "", [], []);
-  return new Hindered(answer.trouble ?? "", answer.conflict ?? [], answer.merged ?? []);
+  return new Hindered(answer.trouble ?? "", answer.conflict ?? [], answer.merged ?? [], answer.anyway);
 }

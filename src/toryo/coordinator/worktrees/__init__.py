@@ -19,6 +19,7 @@ from toryo.coordinator.worktrees.commits_and_diffs import (
     diff,
     keep,
     merged_diff,
+    moved_base,
     touched,
     unkept,
 )
@@ -27,6 +28,7 @@ from toryo.coordinator.worktrees.disk import Leftover, leftovers, size
 from toryo.coordinator.worktrees.git import Trouble
 from toryo.coordinator.worktrees.merging import Conflict, Merged, Nothing, Person, merge, merged_before, person
 from toryo.coordinator.worktrees.merging_subtasks import bring
+from toryo.coordinator.worktrees.moved_bases import BaseTrouble, MovedBase
 from toryo.coordinator.worktrees.paths import (
     Worktree,
     branch_of,
@@ -42,6 +44,7 @@ from toryo.coordinator.worktrees.paths import (
 from toryo.coordinator.worktrees.removing import Discarded, discard, remove
 
 __all__ = [
+    "BaseTrouble",
     "Conflict",
     "Diff",
     "Discarded",
@@ -49,6 +52,7 @@ __all__ = [
     "Kept",
     "Leftover",
     "Merged",
+    "MovedBase",
     "Nothing",
     "Person",
     "Trouble",
@@ -65,6 +69,7 @@ __all__ = [
     "merged_before",
     "merged_diff",
     "merged_text",
+    "moved_base",
     "noted_repository",
     "opened_at",
     "person",

@@ -17,7 +17,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -26,7 +26,7 @@ from toryo.coordinator.worktrees.commits_and_diffs import Diff
 from toryo.coordinator.worktrees.creating import alone, refuse_filters
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import begin, fill, git_of, repository_of, seen_of
-from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, tip
+from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, shown, tip
 from toryo.coordinator.worktrees.repository import Checkout, opened
 from toryo.coordinator.worktrees.views import view
 
@@ -37,6 +37,7 @@ LOCK_FILES = re.compile(
 """Files that say what is installed. Where one of them differs, the set-up runs again."""
 RECORD = "prepared.json"
 PASSED = "passed"
+ONLY_HERE = "only-here.json"
 
 _State = list[int]
 
@@ -100,11 +101,14 @@ def settle(worktree: Worktree, clean: Clean) -> None:
 # --- what has passed --------------------------------------------------------------------------------------------------
 
 
-def note(worktree: Worktree, clean: Clean, *, passed: bool) -> None:
-    """How the checks have ended that ran there, for `changed_since`. Raises Trouble or OSError."""
+def note(worktree: Worktree, clean: Clean, *, passed: bool, only_here: Sequence[str] = ()) -> None:
+    """How the checks have ended that ran there, for `changed_since`, and what they have verified that neither a commit
+    nor the server has, for `found_only_here`. Raises Trouble or OSError."""
     forget(worktree)
     if not passed:
         return
+    if only_here:
+        _only_here(worktree).write_text(json.dumps(list(only_here)))
     tree = git_of(opened(worktree.repository), clean.top)("rev-parse", f"{clean.commit}^{{tree}}")
     _passed(worktree).write_text(tree)
 
@@ -112,21 +116,41 @@ def note(worktree: Worktree, clean: Clean, *, passed: bool) -> None:
 def forget(worktree: Worktree) -> None:
     """Work begins in it again."""
     _passed(worktree).unlink(missing_ok=True)
+    _only_here(worktree).unlink(missing_ok=True)
 
 
-def changed_since(worktree: Worktree) -> bool:
-    """Whether the branch has other files than those that have passed; no if nothing has. Raises Trouble or OSError."""
+def found_only_here(worktree: Worktree) -> tuple[str, ...]:
+    """What checks have verified, is still in the worktree, and is nowhere else."""
+    with contextlib.suppress(OSError, ValueError):
+        names = json.loads(_only_here(worktree).read_bytes())
+        return tuple(each for each in names if os.path.lexists(worktree.working_directory / each))
+    return ()
+
+
+def changed_since(worktree: Worktree) -> tuple[str, ...] | None:
+    """The files of the branch that are not as they were when they passed; None if all are, or if nothing has passed.
+    Raises Trouble or OSError."""
     try:
         passed = _passed(worktree).read_bytes().decode()
     except FileNotFoundError:
-        return False
-    git = opened(worktree.repository).git
-    return git("rev-parse", f"refs/heads/{worktree.branch}^{{tree}}") != passed
+        return None
+    checkout = opened(worktree.repository)
+    now = checkout.git("rev-parse", f"refs/heads/{worktree.branch}^{{tree}}")
+    if now == passed:
+        return None
+    # What has passed is known where it was checked.
+    git = git_of(checkout, check_place(worktree.path))
+    changed = git.ask("diff-tree", "-r", "--name-only", "--no-renames", "-z", passed, now, seconds=LONG)
+    return tuple(map(shown, changed.names)) if changed.code == 0 else ()
 
 
 def _passed(worktree: Worktree) -> Path:
     """Where no agent and no check can write."""
     return seen_of(check_place(worktree.path)) / PASSED
+
+
+def _only_here(worktree: Worktree) -> Path:
+    return seen_of(check_place(worktree.path)) / ONLY_HERE
 
 
 # --- what a set-up made -----------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from toryo.check_names import some
 from toryo.coordinator.worktrees import moved_bases
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
+from toryo.coordinator.worktrees.moved_bases import MovedBase
 from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
 from toryo.coordinator.worktrees.repository import content, opened
 from toryo.coordinator.worktrees.views import View, advance, fits, is_placed, view
@@ -58,6 +59,8 @@ class Kept:
     left_out: tuple[str, ...] = ()
     """Repositories inside of the worktree, submodules with uncommitted changes, files that are too large or are none:
     these cannot be kept from here."""
+    moved_base: MovedBase | None = None
+    """The branch that it would be merged into was moved by neither a person nor Toryo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +119,16 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
         trouble = _bring_back(done, moved=committed)
         done.save()
         left_out = (*_uncommitted(done.git).others, *_own_refs(done))
-        if worktree.own and worktree.base_branch is not None and not trouble:
-            trouble = moved_bases.moved_by_nobody(done.home, worktree.base_branch, worktree.made_at)
         head = done.git("rev-parse", "HEAD")
-        return _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
+        figures = _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
+        return replace(figures, moved_base=moved_base(worktree))
+
+
+def moved_base(worktree: Worktree) -> MovedBase | None:
+    """Whether the branch that its work would be merged into was moved by neither a person nor Toryo."""
+    if not worktree.own or worktree.base_branch is None:
+        return None
+    return moved_bases.moved_by_nobody(opened(worktree.repository), worktree.base_branch, worktree.made_at)
 
 
 def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000, *, history: bool = False) -> Diff:

@@ -77,10 +77,11 @@ def person(person_id: str, name: str = "", email: str = "") -> Person:
 
 
 def merge(
-    worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO
+    worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO, accepts: str | None = None
 ) -> Merged | Nothing | Conflict:
     """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
-    The message also contains the worktree's name.
+    The message also contains the worktree's name. `accepts`: the commit to which nobody has moved the target, if a
+    person has looked at it.
 
     Raises Trouble, and changes nothing, if the worktree has uncommitted changes, if uncommitted changes in the branch's
     checkout would be overwritten, and if the branch does not exist.
@@ -98,6 +99,8 @@ def merge(
         if tip(checkout.git, each) is None:
             raise Trouble(f"There is no branch {each} in {worktree.repository}. Create it, or choose another.")
     if worktree.own:
+        if accepts is not None:
+            moved_bases.accept(checkout, target, accepts, worktree.made_at)
         moved_bases.refuse(checkout, target, worktree.made_at)
     words = commits_and_diffs.unkept(worktree)
     if words:

@@ -40,18 +40,42 @@ class _Move:
         return self.email.endswith("@toryo.invalid") and not self.message.startswith(BY_TORYO)
 
 
+@dataclass(frozen=True, slots=True)
+class MovedBase:
+    """`commit`: to which the branch was moved, and which a person may accept. `words`: what was found, and the next
+    step."""
+
+    commit: str
+    words: str
+
+
+class BaseTrouble(Trouble):
+    """Nobody has moved the branch that something was to be merged into."""
+
+    def __init__(self, found: MovedBase) -> None:
+        super().__init__(found.words)
+        self.found = found
+
+
 def refuse(checkout: Checkout, branch: str, since: float) -> None:
-    """Raises Trouble if nobody has moved the branch since this time (seconds since the epoch)."""
-    words = moved_by_nobody(checkout, branch, since)
-    if words:
-        raise Trouble(words)
+    """Raises BaseTrouble if nobody has moved the branch since this time (seconds since the epoch)."""
+    found = moved_by_nobody(checkout, branch, since)
+    if found is not None:
+        raise BaseTrouble(found)
 
 
-def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> str:
-    """What has moved the branch, and the next step; empty if it was people and Toryo, or if git notes nothing here."""
+def accept(checkout: Checkout, branch: str, commit: str, since: float) -> None:
+    """A person has looked at what the branch was moved to. What they have not been told of is not accepted with it."""
+    found = moved_by_nobody(checkout, branch, since)
+    if found is not None and found.commit == commit:
+        checkout.git("update-ref", f"{ACCEPTED}/{branch}", commit)
+
+
+def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> MovedBase | None:
+    """None if it was people and Toryo, or if git notes nothing here."""
     moves, now = _moves(checkout, branch), tip(checkout.git, branch)
     if now is None or not moves:
-        return ""
+        return None
     known = max((number for number, each in enumerate(moves) if each.at < since and not each.by_an_agent), default=-1)
     strange = [(each.old, each.new, each.name) for each in moves[known + 1 :] if each.by_an_agent]
     if moves[-1].new != now:
@@ -62,12 +86,13 @@ def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> str:
             continue
         who = f"by {shown(name)}" if name else "without git"
         where = shlex.quote(str(checkout.top))
-        return (
+        words = (
             f"{branch} was moved from {old[:10]} to {new[:10]} {who}, which was neither a merge of Toryo nor a person. "
             f"Nothing is merged into it until you have looked: git -C {where} log {old[:10]}..{new[:10]}. Move the "
             f"branch back, or accept it: git -C {where} update-ref {ACCEPTED}/{shlex.quote(branch)} {new[:10]}"
         )
-    return ""
+        return MovedBase(new, words)
+    return None
 
 
 def _moves(checkout: Checkout, branch: str) -> list[_Move]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toryo.check_names import some
-from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees import clean_checkouts, commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch
@@ -67,6 +67,12 @@ def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
     if others:
         named = some(others)
         words = f"These files cannot be saved and exist nowhere else: {named}. Move away what you need."
+    verified = () if force or words else clean_checkouts.found_only_here(worktree)
+    if verified:
+        words = (
+            f"A check has verified {some(verified)}, which git ignores and which could not be kept with its result. "
+            "Move it away, then try again."
+        )
     last = tip(git, worktree.branch)
     if not words and last is not None and not _elsewhere(git, worktree, last):
         words = f"{worktree.branch} has commits that are in no other branch. Merge it first, or discard it."

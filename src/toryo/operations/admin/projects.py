@@ -230,12 +230,19 @@ def _settings(before: Settings, given: dict[str, Any]) -> Settings:
     return after
 
 
+def _place(project: Project) -> tuple[object, ...]:
+    """What decides on the place in which programs are started: a start that failed because of it is tried again."""
+    settings = project.settings
+    network = (settings.network, settings.network_hosts, settings.setup_network)
+    return project.working_directory, settings.isolation, settings.tree_setup, network
+
+
 def _save_project(
     call: Call, before: Project, after: Project, kind: str, widened: list[str] | None = None
 ) -> ProjectResult:
     if after == before:
         return _project(before)
-    if (before.working_directory, before.settings.isolation) != (after.working_directory, after.settings.isolation):
+    if _place(before) != _place(after):
         for agent_id in call.tx.agents.members(after.id):
             cooldowns.project_edited(call, agent_id)
     stored = replace(after, updated_at=call.now, version=before.version + 1)

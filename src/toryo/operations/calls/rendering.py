@@ -202,7 +202,23 @@ def launch(each: Launch) -> schemas.Launch:
         "exit_signal": each.exit_signal,
         "exit_error": each.exit_error,
         "doing": doing(each),
+        "ports": ports(each),
+        "refused_hosts": refused_hosts(each),
     }
+
+
+def ports(each: Launch | None) -> list[schemas.ServedPort]:
+    """Where those of its program are reachable now."""
+    served = (each.ports or {}) if each is not None and each.live else {}
+    return [{"port": int(port), "address": f"http://127.0.0.1:{at}"} for port, at in served.items()]
+
+
+def refused_hosts(each: Launch | None) -> schemas.RefusedHosts | None:
+    """What its sandbox has refused, known at its end."""
+    if each is None or each.refused_hosts is None:
+        return None
+    found = each.refused_hosts
+    return {"hosts": found["hosts"], "more": found["more"], "words": found["words"]}
 
 
 def doing(each: Launch | None) -> schemas.Doing | None:

@@ -405,6 +405,22 @@ class Doing(TypedDict):
     since: str
 
 
+class RefusedHosts(TypedDict):
+    """What a sandbox has refused: `hosts` as the program asked for them, and `more` others; `words` say what is in
+    force, and how a person allows HOST."""
+
+    hosts: list[str]
+    more: int
+    words: str
+
+
+class ServedPort(TypedDict):
+    """A port of an agent's program, and where it is reachable on the machine of its Coordinator."""
+
+    port: int
+    address: str
+
+
 class Launch(TypedDict):
     launch_id: str
     agent_id: str
@@ -427,6 +443,8 @@ class Launch(TypedDict):
     exit_signal: int | None
     exit_error: str | None
     doing: Doing | None
+    ports: list[ServedPort]
+    refused_hosts: RefusedHosts | None
 
 
 class Used(TypedDict):
@@ -524,7 +542,7 @@ class Need(TypedDict):
 
 class Decision(TypedDict):
     """Why an agent runs or not: the row that won, and the facts it read. `explanation` is the `summary` with commands
-    that help."""
+    that help. `ports` and `refused_hosts` are those of its newest launch, if that was asked for."""
 
     project_id: str
     purpose: PurposeName
@@ -539,6 +557,8 @@ class Decision(TypedDict):
     since: str | None
     until: str | None
     seconds_left: int | None
+    ports: NotRequired[list[ServedPort]]
+    refused_hosts: NotRequired[RefusedHosts | None]
 
 
 class Disk(TypedDict):
@@ -634,11 +654,13 @@ class MergedWork(TypedDict):
 
 
 class OutcomeAnswer(TypedDict):
-    """How a merge or the removal of a worktree ended, or why there is no diff. `given_up`: its Coordinator is away."""
+    """How a merge or the removal of a worktree ended, or why there is no diff. `given_up`: its Coordinator is away.
+    `anyway`: it would be merged with that."""
 
     trouble: str | None
     hindered_by: NotRequired[str | None]
     given_up: NotRequired[bool]
+    anyway: NotRequired[bool]
     merged: NotRequired[list[MergedWork]]
     conflict: NotRequired[list[str]]
     message: NotRequired[str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -17,9 +17,8 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import running_launches
 from toryo.operations.launches.usage_counting import count_usage
 
-LOG_CAP = 2_000_000
-"""Characters of output kept per launch."""
-
+KEPT_OF_BEGIN = KEPT_OF_END = 1_000_000
+"""Characters of a launch's output: of more, the middle is left out, in whole pieces, whatever its Coordinator sends."""
 
 LATE = 2 * SECOND
 """What is told again (an answer was lost) began at about the same time."""
@@ -34,12 +33,18 @@ class WhatItDoes(Parameters):
     seconds: float = Field(ge=0, le=10_000_000, description="How long ago that was.")
 
 
+Port = Annotated[int, Field(ge=1, le=65_535)]
+
+
 class AppendLog(Parameters):
     launch_id: Id = Field(description="Whose output it is.")
     offset: int = Field(ge=0, description="How many characters were sent before.")
     text: Printed = Field(max_length=500_000, description="What the process printed.")
     usage: dict[str, Any] | None = Field(None, description="Tokens and cost so far, as far as known.")
     doing: WhatItDoes | None = Field(None, description="What the process does now, if that has changed.")
+    ports: Annotated[dict[Port, Port], Field(max_length=100)] | None = Field(
+        None, description="By the ports of the program, those of the machine at which they are reachable."
+    )
 
 
 class LogTaken(Result):
@@ -57,10 +62,14 @@ def append_log(call: Call, more: AppendLog) -> LogTaken:
             count_usage(call, launch, more.usage)
     if more.doing is not None:
         _keep(call, running_launches.reported(call, launch.id), more.doing)
+    if more.ports is not None:
+        served = {str(port): at for port, at in more.ports.items()}
+        known = running_launches.reported(call, launch.id)
+        call.tx.launches.save(known, replace(known, ports=served))
+        call.tx.hint(DOING)
     end = call.tx.launches.log_end(launch.id)
     new = more.text[end - more.offset :] if more.offset <= end else ""
-    if new and end < LOG_CAP:
-        new = new[: LOG_CAP - end]
+    if new:
         call.tx.launches.append_log(launch.id, end, new, call.now)
         call.tx.hint(f"log:{launch.id}")
         # Output is a sign of life.
@@ -68,7 +77,9 @@ def append_log(call: Call, more: AppendLog) -> LogTaken:
         if session is not None and not session.over:
             call.tx.sessions.save(session, replace(session, heard_at=call.now))
         end += len(new)
-    return {"success": True, "next_offset": end if end < LOG_CAP else max(end, more.offset + len(more.text))}
+        if end > KEPT_OF_BEGIN + KEPT_OF_END:
+            call.tx.launches.leave_out_log(launch.id, KEPT_OF_BEGIN, end - KEPT_OF_END)
+    return {"success": True, "next_offset": end}
 
 
 def _keep(call: Call, launch: Launch, told: WhatItDoes) -> None:

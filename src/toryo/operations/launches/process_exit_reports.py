@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 import orjson
 from pydantic import Field
@@ -31,6 +31,14 @@ class ProgramSession(Parameters):
     totals: FewNames[dict[str, float]] = Field(default_factory=dict, description="What it had used in all by then.")
 
 
+class RefusedHosts(Parameters):
+    hosts: list[Annotated[Printed, Field(max_length=300)]] = Field(
+        min_length=1, max_length=20, fail_fast=True, description="The first of them, as the program asked for them."
+    )
+    more: int = Field(0, ge=0, le=10**9, description="How many others.")
+    words: Printed = Field("", max_length=5_000, description="What is in force, and how a person allows HOST.")
+
+
 class ProcessExit(Parameters):
     launch_id: Id = Field(description="The launch whose process has ended.")
     exit_code: int | None = Field(None, description="Its exit code, if it had one.")
@@ -45,6 +53,7 @@ class ProcessExit(Parameters):
     )
     log_tail: Printed | None = Field(None, max_length=100_000, description="The end of its output.")
     program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
+    refused_hosts: RefusedHosts | None = Field(None, description="The hosts that its sandbox has refused.")
     resumable: bool = Field(
         False, description="Whether it can be resumed at once with a reminder, should it have left without a report."
     )
@@ -70,6 +79,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     recorded = replace(
         launch,
         program_session=_program_session(exit_.program_session),
+        refused_hosts=exit_.refused_hosts.model_dump() if exit_.refused_hosts is not None else None,
         exit_code=exit_.exit_code,
         exit_signal=exit_.signal,
         exit_error=exit_.error,

@@ -16,7 +16,7 @@ from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import fault_isolation, schemas
+from toryo.operations.calls import fault_isolation, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns, last_seen, launch_decisions, placement, reason_texts
@@ -52,7 +52,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     parts = (explained, advice, mistaken, held.words if held else "", said)
     short = (summed_up, held.words if held else "", said)
     last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
-    return {
+    answer: schemas.Decision = {
         "project_id": project_id,
         "purpose": purpose.value,
         "action": decision.action.value,
@@ -72,6 +72,11 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         "until": iso_or_none(decision.until),
         "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
     }
+    if advise:
+        launches = call.tx.launches.listed(5, agent_id=agent_id, project_id=project_id)
+        launch = next((each for each in launches if each.purpose is purpose), None)
+        answer |= {"ports": rendering.ports(launch), "refused_hosts": rendering.refused_hosts(launch)}
+    return answer
 
 
 def _at_work_on(s: Snapshot, decision: Decision, purpose: Purpose) -> dict[str, str]:

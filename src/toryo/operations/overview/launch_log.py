@@ -35,7 +35,8 @@ class PieceTime(TypedDict):
 
 
 class LogResult(Result):
-    """`times`: when the pieces of `text` came; empty where that was not recorded."""
+    """`times`: when the pieces of `text` came, by their place in it after the offset; empty where that was not
+    recorded. `text` says so where the middle of the output is not kept, and `next_offset` counts that."""
 
     launch_id: str
     text: str
@@ -69,36 +70,45 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
             ),
         )
     parts = call.tx.launches.log(launch.id, wanted.offset)
-    text = "".join(part[max(0, wanted.offset - start) :] for start, part, _ in parts)
+    text, times, end = _joined(parts, wanted.offset)
     ended = launch.exit_reported_at is not None
     if not text and not ended and wanted.wait_seconds and call.may_wait:
         return Later(frozenset({f"log:{launch.id}", f"launch:{launch.id}"}))
     tail, told_before = call.tx.launches.exit_record(launch.id)
     if not parts and wanted.offset == 0 and tail:
-        text = tail
+        text, end = tail, len(tail)
     usage = call.tx.usages.of_launch(launch.id)
     used = usage or usages.read(told_before or {})
     answer: LogResult = {
         "success": True,
         "launch_id": launch.id,
         "text": text,
-        "times": _times(parts, wanted.offset),
-        "next_offset": wanted.offset + len(text),
+        "times": times,
+        "next_offset": end,
         "ended": ended,
         "launch": {**rendering.launch(launch), "usage": rendering.used(used)},
     }
     return {**answer, "removed": _removed(call, launch)} if _is_removed(call, launch, parts) else answer
 
 
-def _times(parts: Sequence[tuple[int, str, Millis | None]], offset: int) -> list[PieceTime]:
-    """One for each second at most: pieces come twice a second."""
-    found: list[PieceTime] = []
+def _joined(parts: Sequence[tuple[int, str, Millis | None]], offset: int) -> tuple[str, list[PieceTime], int]:
+    """The text from this offset on, with a line where the middle was left out; when its pieces came, one for each
+    second at most (they come twice a second); and where it ends."""
+    text: list[str] = []
+    times: list[PieceTime] = []
     last: Millis | None = None
-    for start, _, at in parts:
+    length, end = 0, offset
+    for start, part, at in parts:
+        if start > end:
+            text.append(f"\n… {start - end} characters of output were omitted here …\n")
+            length += len(text[-1])
         if at is not None and (last is None or at - last >= SECOND):
-            found.append({"offset": max(start, offset), "at": iso(at)})
+            times.append({"offset": offset + length, "at": iso(at)})
             last = at
-    return found
+        text.append(part[max(0, end - start) :])
+        length += len(text[-1])
+        end = start + len(part)
+    return "".join(text), times, end
 
 
 def oldest_kept(call: Call) -> str:

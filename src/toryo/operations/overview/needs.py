@@ -637,7 +637,7 @@ def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
         view.responsible(task.assignee_id, task.project_id),
         Kind.REVIEW,
         task,
-        (say("Review changes: {title}", title=task.title), work.trouble[:BRIEF] if work.trouble else size),
+        (say("Review changes: {title}", title=task.title), work.told_trouble[:BRIEF] if work.told_trouble else size),
         Action("review", f"toryo task diff {task.id}"),
         Action("merge", f"toryo task merge {task.id}"),
         Action("discard", f"toryo task discard {task.id}"),
@@ -703,6 +703,30 @@ def _merge_queues(view: _View) -> Iterator[Need]:
             since=entry.added_at,
         ):
             yield replace(need, about=f"{entry.project_id} {entry.coordinator_id} {entry.target}")
+    yield from _moved_bases(view, {(each.project_id, *each.lane) for each in lanes.values() if each.trouble})
+
+
+def _moved_bases(view: _View, told: Collection[tuple[str, str, str | None]]) -> Iterator[Need]:
+    """Branches that neither a person nor Toryo has moved, so that nothing is merged into them. `told`: those of which
+    a merge queue says so."""
+    found = {each.base: each for each in reversed(view.call.tx.worktrees.open()) if each.moved_base is not None}
+    here = [each for base, each in found.items() if each.project_id in view.projects and base not in told]
+    tasks = {each.id: each for each in view.call.tx.tasks.find_all(sorted(each.task_id for each in here))}
+    for each in here:
+        assert each.moved_base is not None
+        for need in _of_task(
+            view.owners(),
+            Kind.MERGE_QUEUE,
+            tasks[each.task_id],
+            (
+                say("Nothing is merged into {target} until you have looked at it", target=each.base_branch),
+                constant(each.moved_base["words"]),
+            ),
+            Action("review", f"toryo task diff {each.task_id}"),
+            Action("merge", f"toryo task merge {each.task_id} --anyway"),
+            since=each.updated_at,
+        ):
+            yield replace(need, about=" ".join(map(str, each.base)))
 
 
 def _waits_for_a_coordinator(view: _View, entry: Entry) -> bool:

@@ -22,7 +22,8 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
-from toryo.operations.worktrees import merge_queue, pull_requests
+from toryo.operations.worktrees import merge_queue, moved_bases, pull_requests
+from toryo.operations.worktrees.moved_bases import MovedBase
 from toryo.storage.coordinators import Disk
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
@@ -42,6 +43,7 @@ class ReportWorktree(Parameters):
     insertions: Count = Field(0, description="Lines.")
     deletions: Count = Field(0, description="Lines.")
     trouble: Printed | None = Field(None, max_length=10_000, description="What could not be kept, and the next step.")
+    moved_base: MovedBase | None = Field(None, description="Set if neither a person nor Toryo has moved its base.")
     touched: list[Path] | None = Field(
         None, max_length=MOST_TOUCHED, fail_fast=True, description="The first paths that are changed in it."
     )
@@ -63,23 +65,26 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
     if before is not None and not before.open and not launch.live:
         return {"success": True}  # somebody has merged or discarded it since: what it was is over
     fresh = before is None or not before.open
-    values = told.model_dump(exclude={"launch_id", "touched"})
+    values = told.model_dump(exclude={"launch_id", "touched", "moved_base"})
     if before is not None and told.head_commit is None and _goes_on(before, launch, told):
         values |= {name: getattr(before, name) for name in _HELD}
         values["trouble"] = told.trouble or before.trouble
-    call.tx.worktrees.put(
-        Worktree(
-            task_id=launch.task_id,
-            project_id=launch.project_id,
-            coordinator_id=launch.coordinator_id or "",
-            state=State.OPEN,
-            merged_commit=None,
-            merged_into=None,
-            created_at=call.now if before is None or fresh else before.created_at,
-            updated_at=call.now,
-            **values,
-        )
+    known = before.moved_base if before is not None and not fresh else None
+    worktree = Worktree(
+        task_id=launch.task_id,
+        project_id=launch.project_id,
+        coordinator_id=launch.coordinator_id or "",
+        state=State.OPEN,
+        merged_commit=None,
+        merged_into=None,
+        created_at=call.now if before is None or fresh else before.created_at,
+        updated_at=call.now,
+        moved_base=known,
+        **values,
     )
+    call.tx.worktrees.put(worktree)
+    if told.head_commit is not None:
+        moved_bases.looked(call, worktree, told.moved_base)
     if before is not None and before.open and before.coordinator_id != launch.coordinator_id:
         left = {"coordinator_id": before.coordinator_id, "path": before.path, "head_commit": before.head_commit}
         _event(call, "worktree.left_behind", launch.task_id, left)
@@ -162,6 +167,7 @@ class OutcomeTold(Parameters):
     message: Printed = Field("", description="What was done, and how to get it back.")
     branch: Printed = Field("", description="The branch that was removed.")
     commit: Printed | None = Field(None, description="Its last commit.")
+    anyway: bool = Field(False, description="Whether the same is merged with `anyway`.")
 
 
 class OtherSide(Parameters):
@@ -232,6 +238,9 @@ class ReportWorktreeJob(Parameters):
     task_id: Id | None = Field(None, description="The task at which it failed.")
     queue: QueueTold | None = Field(None, description="Of a job of the merge queue: what was found.")
     pull_request: PullRequestTold | None = Field(None, description="Of a job of that kind: what was opened or found.")
+    moved_base: MovedBase | None = Field(
+        None, description="Set if neither a person nor Toryo has moved the branch to merge into."
+    )
     answer: DiffTold | OutcomeTold = Field(default_factory=OutcomeTold, description="What was asked for.")
 
 
@@ -279,6 +288,7 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: 
     note = {"message": said["message"]} if said.get("message") else {}
     merged = {each.task_id: each for each in told.merged}
     named = {*merged, *told.gone, *filter(None, [told.task_id])}
+    _look_at_bases(call, job, told)
     for worktree in call.tx.worktrees.of(named & job.tasks):
         if not worktree.open:
             continue
@@ -289,8 +299,16 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: 
             _put(call, worktree, State.DISCARDED, trouble=None)
             _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})
         elif job.kind is not Kind.DIFF and news:
-            _put(call, worktree, State.OPEN, trouble=told.trouble)
+            _put(call, worktree, State.OPEN, trouble=told.trouble if told.moved_base is None else None)
             _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})
+
+
+def _look_at_bases(call: Call, job: WorktreeJob, told: ReportWorktreeJob) -> None:
+    """Who shows or merges work looks at its base; a failure of another kind says nothing about it."""
+    looks = told.done and job.kind in (Kind.DIFF, Kind.MERGE, Kind.QUEUE_MERGE)
+    for worktree in call.tx.worktrees.of({told.task_id or job.task_id} & job.tasks):
+        if worktree.open and (looks or told.moved_base is not None):
+            moved_bases.looked(call, worktree, told.moved_base)
 
 
 def _put(call: Call, worktree: Worktree, state: State, **values: Any) -> None:

@@ -120,7 +120,11 @@ class MergeTask(OneTask):
     into: str | None = Field(None, min_length=1, max_length=250, description="The branch; default: where it started.")
     message: Lines | None = Field(None, min_length=1, max_length=10_000, description="Of the merge commit.")
     below: bool = Field(True, description="Whether what its subtasks changed is merged before it.")
-    anyway: bool = Field(False, description="Also while changes to it are requested and not made yet.")
+    anyway: bool = Field(
+        False,
+        description="Also while changes to it are requested and not made yet, if it has changed since its checks "
+        "passed, and onto a base that was moved by nobody, as far as that was told.",
+    )
 
 
 @operation(
@@ -148,10 +152,13 @@ def merge_task(call: Call, wanted: MergeTask) -> Asked:
             "title": worktree_requests.title_of(call, each),
             "base": each.base_commit,
             "into": each.base_branch,
+            **({"accepts": each.moved_base["commit"]} if wanted.anyway and each.moved_base is not None else {}),
         }
         for each in found
     ]
-    options = {"into": wanted.into, "message": wanted.message, "order": order}
+    options: dict[str, Any] = {"into": wanted.into, "message": wanted.message, "order": order}
+    if wanted.anyway:
+        options["anyway"] = True
     kind = pull_requests.kind_of_merge(project)
     if kind is Kind.PULL_REQUEST:
         options |= pull_requests.words(call, project, task, found, wanted.message)

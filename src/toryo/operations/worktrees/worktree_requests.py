@@ -169,7 +169,7 @@ def _shown(each: Worktree, reviewed: reviews.Reviewed, opened: WorktreeJob | Non
         "merged_commit": each.merged_commit,
         "merged_into": each.merged_into,
         "pull_request": opened_pull_requests.shown(opened),
-        "trouble": each.trouble,
+        "trouble": each.told_trouble,
         "created_at": iso(each.created_at),
         "updated_at": iso(each.updated_at),
     }

@@ -60,6 +60,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0026_cooldowns_by_program"),
     _read_when_used("step_0027_sign_ins_of_origins"),
     _read_when_used("step_0028_stored_amounts"),
+    _read_when_used("step_0029_moved_bases"),
 )
 """In order; the position is the version."""
 

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { RequestedChanges, Task, Worktree } from "@/api/model";
-import { mergeTask } from "@/api/worktrees";
+import { Hindered, mergeTask } from "@/api/worktrees";
 import { TaskChip } from "@/app/task-chip";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
@@ -100,6 +100,9 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
           help={t(opens ? "pullRequest.messageHelp" : "merge.messageHelp")}
         />
         {failed !== null && <Trouble error={failed} />}
+        {failed instanceof Hindered && failed.anyway && (
+          <Checkbox label={t("merge.asItIs")} checked={anyway} onChange={setAnyway} />
+        )}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("app.cancel")}</Button>
           <Button type="submit" look="primary" disabled={busy || (sentBack.length > 0 && !anyway)}>

@@ -47,6 +47,22 @@ describe("work that was sent back", () => {
     await waitFor(() => expect(asked.find((each) => each.method === "POST")?.body).toMatchObject({ anyway: true }));
   });
 
+  it("is offered to be merged as it is where only that was in the way", async () => {
+    const refused = { trouble: "toryo/t1 has changed since its checks passed", anyway: true };
+    const asked = serve({
+      ...answers,
+      "POST /tasks/t1/worktree/merge": { job_id: "j1" },
+      "GET /worktree-jobs/j1": { worktree_job: { done: false, finished_at: "now", answer: refused } },
+    });
+    await show(<Merging task={task} work={work} unsent={0} onClose={() => undefined} />);
+    const dialog = await screen.findByRole("dialog");
+    await press("Merge", dialog);
+    fireEvent.click(await within(dialog).findByLabelText("Merge it as it is"));
+    await press("Merge", dialog);
+    const sent = () => asked.filter((each) => each.method === "POST").map((each) => each.body);
+    await waitFor(() => expect(sent()).toMatchObject([{ anyway: false }, { anyway: true }]));
+  });
+
   it("is still being merged where the Coordinator has left in the middle: that is said", async () => {
     serve({
       ...answers,

@@ -49,8 +49,41 @@ export function LiveLog({ task }: { task: Task }) {
           {t("log.all")}
         </Link>
       </div>
+      <Network launch={launch} />
       <Output key={launch.launch_id} launchId={launch.launch_id} />
     </div>
+  );
+}
+
+/** Where the ports of its program are, and which hosts its sandbox has refused: these are whatever it has asked for. */
+function Network({ launch }: { launch: Launch }) {
+  const { t } = useTranslation("task");
+  const refused = launch.refused_hosts;
+  return (
+    <>
+      {launch.ports.map((each) => (
+        <p key={each.port} className="text-[13px]">
+          {t("log.port", { port: each.port })}{" "}
+          <a href={each.address} target="_blank" rel="noreferrer" className="link">
+            {each.address}
+          </a>
+        </p>
+      ))}
+      {refused !== null && (
+        <div className="space-y-1 rounded-md bg-amber-soft px-3 py-2 text-[13px] text-amber">
+          <p>{t("log.refused")}</p>
+          <ul className="list-inside list-disc font-mono">
+            {refused.hosts.map((each) => (
+              <li key={each} className="break-all">
+                {each}
+              </li>
+            ))}
+            {refused.more > 0 && <li>{t("log.moreRefused", { count: refused.more })}</li>}
+          </ul>
+          {refused.words !== "" && <p className="break-words">{refused.words}</p>}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -42,6 +42,7 @@ const TOLD = new Set([
   ...[
     "worktree.discarded",
     "worktree.hindered",
+    "worktree.base_moved",
     "worktree.pull_request_opened",
     "worktree.pull_request_closed",
     "note.saved",

@@ -74,6 +74,8 @@ export function launch(
     exit_signal: null,
     exit_error: null,
     doing: null,
+    ports: [],
+    refused_hosts: null,
     usage: null,
     session: {
       session_id: `ses_${id}`,
