@@ -25,7 +25,7 @@ from pathlib import Path
 
 import toryo
 from toryo import data_directories, untrusted_files
-from toryo.coordinator import closed_calls, network_entry, network_proxy, processes, shown_home
+from toryo.coordinator import closed_calls, logs, network_entry, network_proxy, processes, shown_home
 from toryo.coordinator.network_limits import Limits, unused_proxy
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs, Own
@@ -388,7 +388,7 @@ def _networked(
 def _refusals(path: Path | None, why: str) -> int:
     if path is None:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    found = untrusted_files.made(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+    found = logs.made(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
     os.write(found, f"{why}\n".encode())
     return found
 
