@@ -46,6 +46,7 @@ from toryo.coordinator import (
     processes,
     program_homes,
     reconcile,
+    sandbox_signs,
     stop_escalation,
     task_worktrees,
     touched_paths,
@@ -465,7 +466,7 @@ class Coordinator:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
         with contextlib.suppress(OSError):
-            logs.add(entry.log.path, network_limits.refused(self._starter.refusals(entry.launch.launch_id)))
+            logs.add(entry.log.path, self._of_sandbox(entry, entry.log))
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
             entry.log.finish()
         reading = entry.log.reading or Reading()
@@ -474,6 +475,16 @@ class Coordinator:
                 entry.elsewhere += entry.provider.also(self._starter.workspace(entry.launch.launch_id))
         reading.also(entry.elsewhere)
         return reading
+
+    def _of_sandbox(self, entry: Entry, output: Log) -> list[str]:
+        """What the log says at its end of what the sandbox has kept from the program."""
+        refused = network_limits.refused(self._starter.refusals(entry.launch.launch_id))
+        if entry.process is None or not entry.process.sandboxed:
+            return refused
+        directory = entry.worktree.path if entry.worktree is not None else self._starter.project(entry.launch)
+        tells = output.reading is None  # a model's program looks for files that are nowhere, too
+        said = logs.tail(output.path, sandbox_signs.LOOKED_AT)
+        return [*refused, *sandbox_signs.told(said, directory if tells else None)]
 
     def _resumable(self, entry: Entry, reading: Reading, verdict: Verdict) -> bool:
         """Whether it can be resumed with a reminder to report: it exited by itself, and its session is resumable."""

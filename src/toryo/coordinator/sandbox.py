@@ -571,11 +571,12 @@ class View:
             yield from ("--tmpfs", directory)
         yield from ("--dir", "/run", "--symlink", "/run", "/var/run")
         if self._home is not None and not self.shows(self._home):
-            yield from ("--dir", str(self._home))
+            yield from ("--tmpfs", str(self._home))
         self._pin()
         self._mounted: list[Path] = []
         for path in sorted(self._entries, key=lambda each: (each.count("/"), each)):
             yield from self._word(Path(path), self._entries[path])
+        yield from ("--remount-ro", "/")  # what a program writes beside all that is refused, instead of lost
 
     def _word(self, path: Path, entry: _Entry) -> Iterator[str | _Mount]:
         if entry.descriptor is not None:
