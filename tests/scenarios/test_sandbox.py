@@ -25,7 +25,7 @@ MODEL_PROGRAMS = sorted(KNOWN - {"command", "playbook", "script"})
 
 @pytest.fixture
 def site(tmp_path: Path, sandboxed: None) -> Iterator[Site]:
-    with Site(tmp_path, sandbox="auto") as made:
+    with Site(tmp_path) as made:
         yield made
 
 
