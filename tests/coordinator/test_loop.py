@@ -21,8 +21,9 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.orders import Orders
 from tests.sandboxes import sandboxed
+from toryo import sandbox_signs
 from toryo.client import AsyncClient
-from toryo.coordinator import identity_lock, processes, sandbox_signs
+from toryo.coordinator import identity_lock, processes
 from toryo.coordinator.config import AgentConfig, Config, parse
 from toryo.coordinator.disk_usage import DiskUsage
 from toryo.coordinator.failure_words import judge_runner

@@ -19,7 +19,8 @@ import pytest
 
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import acceptance_checks, logs, processes, sandbox, sandbox_signs, worktrees
+from toryo import sandbox_signs
+from toryo.coordinator import acceptance_checks, logs, processes, sandbox, worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits

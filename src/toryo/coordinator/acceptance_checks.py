@@ -18,9 +18,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toryo import untrusted_files
+from toryo import sandbox_signs, untrusted_files
 from toryo.check_names import named
-from toryo.coordinator import diff_limits, logs, network_limits, processes, sandbox_signs
+from toryo.coordinator import diff_limits, logs, network_limits, processes
 from toryo.coordinator.artifacts import Collected, File
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process

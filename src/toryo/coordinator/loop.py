@@ -33,7 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import data_directories
+from toryo import data_directories, sandbox_signs
 from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, server_discovery
 from toryo.coordinator import (
     escaped_processes,
@@ -46,7 +46,6 @@ from toryo.coordinator import (
     processes,
     program_homes,
     reconcile,
-    sandbox_signs,
     stop_escalation,
     task_worktrees,
     touched_paths,
@@ -482,7 +481,7 @@ class Coordinator:
         if entry.process is None or not entry.process.sandboxed:
             return refused
         directory = entry.worktree.path if entry.worktree is not None else self._starter.project(entry.launch)
-        tells = output.reading is None  # a model's program looks for files that are nowhere, too
+        tells = entry.provider is not None and not entry.provider.model_cli  # a model looks for what is nowhere, too
         said = logs.tail(output.path, sandbox_signs.LOOKED_AT)
         return [*refused, *sandbox_signs.told(said, directory if tells else None)]
 

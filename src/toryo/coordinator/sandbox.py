@@ -25,6 +25,7 @@ from pathlib import Path
 
 import toryo
 from toryo import data_directories, untrusted_files
+from toryo.agents import env_vars
 from toryo.coordinator import closed_calls, logs, network_entry, network_proxy, processes, shown_home
 from toryo.coordinator.network_limits import Limits, unused_proxy
 from toryo.coordinator.orders import Launch
@@ -290,6 +291,7 @@ class Sandbox:
         directory = place.directory or place.project
         program = processes.find(argv[0], directory, env)
         env = {**{name: value for name, value in env.items() if name not in _SCRUBBED}, **_inside(env, place)}
+        env[env_vars.SANDBOXED] = "1"
         view = self._view(place, env, Path(program), names=limits is None)
         with contextlib.ExitStack() as opened:
             keep = []

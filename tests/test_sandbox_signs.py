@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from toryo.coordinator import sandbox_signs
+from toryo import sandbox_signs
+from toryo.agents import env_vars, shell
 
 PROJECT = Path("/home/棚 の上/shop")
 
@@ -53,3 +54,22 @@ def test_a_missing_file_outside_of_the_tasks_directory_is_a_sign_where_programs_
 @pytest.mark.parametrize("output", OF_ITS_OWN)
 def test_everything_else_is_none(output: str) -> None:
     assert sandbox_signs.told(output, PROJECT) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "environ", "told"),
+    [
+        ("echo Read-only file system; exit 1", {env_vars.SANDBOXED: "1"}, True),
+        ("echo Read-only file system; exit 1", {}, False),
+        ("echo Read-only file system", {env_vars.SANDBOXED: "1"}, False),
+        ("echo no wood; exit 1", {env_vars.SANDBOXED: "1"}, False),
+    ],
+)
+def test_the_report_of_a_command_that_failed_in_a_sandbox_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, environ: dict[str, str], told: bool
+) -> None:
+    monkeypatch.delenv(env_vars.SANDBOXED, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    reported = shell.run(command, tmp_path, {"PATH": "/usr/bin:/bin"}).words()
+    assert (reported.splitlines()[-1] == sandbox_signs.MAYBE) is told, reported
