@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 MAYBE = (
-    "· This ran in a sandbox: what is outside its task's directory is hidden or read-only there. Who runs the "
-    "Coordinator can show a path with sandbox_read or sandbox_write in its file (docs/how-to/sandbox.md in Toryo's "
-    "source)."
+    "· This ran in a sandbox: what is outside its task's directory is hidden or read-only there, and with permissions: "
+    "read the project is read-only too. Who runs the Coordinator can show a path with sandbox_read or sandbox_write in "
+    "its file (docs/how-to/sandbox.md in Toryo's source)."
 )
 LOOKED_AT = 16_000
 """Characters at the end of an output."""
