@@ -65,8 +65,8 @@ def run(command: Command, directory: Path, env: Mapping[str, str], timeout_secon
         in_time, tail = _follow(child, timeout_seconds)
     finally:
         _end_group(child)
-    problem = _problem(child.returncode, in_time, timeout_seconds)
-    return Ran(tail if problem is None else _explained(tail, directory), problem)
+    why = _problem(child.returncode, in_time, timeout_seconds)
+    return Ran(tail if why is None else _explained(tail, directory), why)
 
 
 def _explained(tail: str, directory: Path) -> str:
