@@ -40,7 +40,7 @@ __all__ = [
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")  # how long an example takes on a busy machine says nothing about it
 
-os.environ["TORYO_SANDBOX"] = "none"  # what agents' programs see is tested in test_sandbox.py files; others look on
+os.environ.pop("TORYO_SANDBOX", None)  # agents' programs run in the sandbox that people get
 
 
 def pytest_configure(config: pytest.Config) -> None:

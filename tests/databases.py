@@ -38,9 +38,14 @@ POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.ma
 KINDS = ["sqlite", POSTGRESQL]
 
 
+def required() -> bool:
+    """Whether nothing that a test needs may be missing."""
+    return os.environ.get("TORYO_TEST_REQUIRE") == "all"
+
+
 def missing(reason: str) -> None:
     """What a test needs is not there: a loud skip, or a failure where everything is required."""
-    if os.environ.get("TORYO_TEST_REQUIRE") == "all":
+    if required():
         pytest.fail(f"{reason} (TORYO_TEST_REQUIRE=all)", pytrace=False)
     pytest.skip(reason)
 

@@ -6,13 +6,10 @@ from pathlib import Path
 
 
 def clean_environment(home: Path | None = None) -> dict[str, str]:
-    """No variable of the machine's that speaks of Toryo, of pytest or of homes decides what a test sees.
-
-    Without a sandbox, whatever the machine has installed: what agents see in one is tested in the files named
-    test_sandbox.py, and the others look on at files that it would hide.
-    """
+    """No variable of the machine's that speaks of Toryo, of pytest or of homes decides what a test sees: agents'
+    programs run in the sandbox that people get, where the machine can make one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_", "PYTEST"))}
-    kept |= {"TORYO_SANDBOX": "none", "NO_COLOR": "1", "COLUMNS": "100"}
+    kept |= {"NO_COLOR": "1", "COLUMNS": "100"}
     return kept if home is None else {**kept, "HOME": str(home)}
 
 

@@ -19,6 +19,7 @@ LOGINS = {
     "codex": ((0, "Logged in using ChatGPT\n"), (1, "Not logged in\n")),
 }
 """How those that are asked say that they are logged in, and that they are not."""
+FAKE = Path(__file__).with_name("fake_agent.py")
 SAYS = {"claude": "{} (Claude Code)\n", "codex": "codex-cli {}\n"}
 
 
@@ -60,8 +61,10 @@ class Machine:
         login = LOGINS.get(name, ((0, ""), (0, "")))[0 if logged_in else 1]
         version = says or (0, SAYS.get(name, "{}\n").format("99.0.0"))
         plan = {"version": version, "login": login, "hangs": False, **otherwise}
-        text = f"{BECOMES_PYTHON}import json, sys\nsys.path[:0] = {[str(ROOT / 'src'), str(ROOT)]!r}\n"
-        text += f"from tests.cli.fake_agent import main\nsys.exit(main(json.loads({json.dumps(plan)!r})))\n"
+        # What it is made of lies beside it, as an installation does: its sandbox shows no tests of Toryo's.
+        (self.bin / "fake_agent.py").write_bytes(FAKE.read_bytes())
+        text = f"{BECOMES_PYTHON}import json, sys\nsys.path.append({str(ROOT / 'src')!r})\n"
+        text += f"from fake_agent import main\nsys.exit(main(json.loads({json.dumps(plan)!r})))\n"
         return self.put(name, text)
 
     def put(self, name: str, text: str) -> Path:

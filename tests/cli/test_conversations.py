@@ -32,7 +32,8 @@ def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
         up.until("Toryo is up at http://")
         toryo = Toryo(home, environment)
         (home / "asks.yaml").write_text(ASKS)
-        toryo.json("project", "add", "yard", "--id", "yard", "--dir", str(home))
+        (home / "yard").mkdir()
+        toryo.json("project", "add", "yard", "--id", "yard", "--dir", str(home / "yard"))
         member = ("--role", "worker", "--project", "yard")
         for name in ("ann", "ben"):
             toryo.json("agent", "add", name, *member, "--provider", "script", "--options", f"@{home}/asks.yaml")

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -16,12 +17,16 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
+from tests.sandboxes import sandboxed
 from toryo.cli.command_context import Here
 from toryo.cli.demo import display, task_watch, verdict
 from toryo.cli.demo.answers import Answers
 from toryo.cli.demo.stories import STORIES, Happened
 from toryo.cli.exit_codes import Failure
 from toryo.client import Client
+from toryo.coordinator import processes
+
+__all__ = ["sandboxed"]
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +64,17 @@ def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
 
 
 @pytest.mark.deep
+def test_its_agents_run_in_the_sandbox_that_people_get(sandboxed: None, tmp_path: Path) -> None:
+    demo = Process("demo", "--dir", "crew", environment=clean_environment(tmp_path), cwd=tmp_path)
+    seen: set[str] = set()
+    while len(seen) < 3:
+        demo.until(" s  ")  # whatever has changed
+        seen |= _in_sandboxes(tmp_path)
+    assert demo.interrupt() == 130
+    assert "sandbox: on (bwrap)" in (tmp_path / "crew" / "demo.log").read_text()
+
+
+@pytest.mark.deep
 def test_nothing_of_it_is_left_running(told: dict[str, object]) -> None:
     assert not (_data(Path(str(told["directory"]))) / "server.json").exists()
 
@@ -82,6 +98,16 @@ def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     refused = Toryo(tmp_path, clean_environment(tmp_path))("demo", "--dir", "crew")
     assert (refused.code, "toryo down" in refused.err) == (2, True)
     assert demo.interrupt() == 130
+
+
+def _in_sandboxes(home: Path) -> set[str]:
+    """The agents that are at work in one."""
+    found = set()
+    for pid, each in processes.environments():
+        with suppress(OSError):
+            if each.get("HOME") == str(home) and Path(f"/proc/{pid}/comm").read_text().strip() == processes.SANDBOX:
+                found.add(each["AGENT_ID"])
+    return found
 
 
 def _data(directory: Path) -> Path:

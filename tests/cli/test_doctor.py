@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests import sandboxes
 from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.fakes import Machine
 from tests.client.fake_server import BOUND
@@ -275,6 +276,7 @@ def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) 
     assert ended.code == 0, found
     assert found["claude"]["ok"]
     assert found["coordinators"]["ok"]
+    assert found["sandbox"]["ok"] is found["network"]["ok"] is sandboxes.works(machine.environment)
     assert (found["gemini"]["ok"], found["gemini"]["needed"]) == (False, False)
     assert "B in" in found["logs"]["what"]
 
@@ -332,8 +334,11 @@ def test_every_finding_is_one_line_and_so_is_what_to_do(nowhere: Toryo) -> None:
     assert [each["name"] for each in found if not each["ok"] and not each["instruction"]] == []
 
 
-def test_it_says_whether_agents_run_in_a_sandbox_and_what_each_may_do(working: Machine) -> None:
-    _, found = diagnosed(working, provider="claude")
+def test_it_says_that_agents_run_without_a_sandbox_and_what_each_may_do(machine: Machine) -> None:
+    machine.variables["TORYO_SANDBOX"] = "none"
+    with at_work(machine):
+        _, found = diagnosed(machine, provider="claude")
+        assert "sandbox: off" in machine.toryo("coordinator", "check").out
     assert "it is switched off" in found["sandbox"]["what"]
     assert "bubblewrap" in found["sandbox"]["instruction"]
     assert (found["sandbox"]["ok"], found["sandbox"]["needed"]) == (False, False)
@@ -341,7 +346,6 @@ def test_it_says_whether_agents_run_in_a_sandbox_and_what_each_may_do(working: M
     assert "not enforced without a sandbox" in found["network"]["what"]
     assert ": model" in found["network"]["what"]
     assert (found["network"]["ok"], found["network"]["needed"]) == (False, False)
-    assert "sandbox: off" in working.toryo("coordinator", "check").out
 
 
 def test_it_says_that_a_sandbox_cannot_limit_the_network_and_what_allows_that(

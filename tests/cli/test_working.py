@@ -22,7 +22,8 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
     try:
         up.until("Toryo is up at http://")
         toryo = Toryo(home, environment)
-        toryo.json("project", "add", "yard", "--id", "yard", "--dir", str(home))
+        (home / "yard").mkdir()
+        toryo.json("project", "add", "yard", "--id", "yard", "--dir", str(home / "yard"))
         toryo.json("agent", "add", "hand", "--role", "worker", "--provider", "command", "--project", "yard")
         yield toryo
     finally:
@@ -40,7 +41,7 @@ def test_watching_follows_a_task_to_its_end(team: Toryo) -> None:
     watched = team("task", "watch", task)
     assert (watched.code, watched.err) == (0, "")
     assert watched.out.splitlines()[-1].split()[1] == "completed"
-    assert (team.home / "measured").exists()
+    assert (team.home / "yard" / "measured").exists()
 
 
 def test_watching_a_task_that_fails_ends_with_1_and_its_document(team: Toryo) -> None:
@@ -101,7 +102,7 @@ def test_following_logs_shows_output_as_it_comes_and_ends_with_the_process(team:
             pass
         logs = Process("logs", "hand", "--follow", environment=team.environment, cwd=team.home)
         logs.until("listening")
-        (team.home / "word").touch()
+        (team.home / "yard" / "word").touch()
         logs.until("heard it")
         assert logs.process.wait(100) == 0
         assert team("task", "watch", task).code == 0
@@ -184,14 +185,14 @@ def test_why_a_task_waits_names_the_other_task_of_its_agent_that_is_worked_on(te
         == 0
     )
     words = ("--project", "yard", "--assignee", "pair", "--status", "in_progress", "--context")
-    begun = team.home / "sawing"
-    context = json.dumps({"command": f"touch {begun}; until test -e {team.home}/go; do sleep 0.1; done"})
+    begun = team.home / "yard" / "sawing"
+    context = json.dumps({"command": f"touch {begun}; until test -e go; do sleep 0.1; done"})
     first = team.json("task", "add", "Saw", *words, context)["task_id"]
     second = team.json("task", "add", "Plane", *words, json.dumps({"command": "true"}))["task_id"]
     [told] = team.json("why", second)["explanation"]
     assert told == f"pair: It works on “Saw” ({first}), or is being started for it. This task waits until that ends."
     assert "works on" not in team("why", first).out
-    (team.home / "go").touch()
+    (team.home / "yard" / "go").touch()
     assert team("task", "watch", second).code == 0
 
 

@@ -133,6 +133,15 @@ def test_a_broken_gateway_counts_as_away(server: FakeServer, connect) -> None:
         connect(server.url).call("health_check")
 
 
+def test_a_gateway_is_asked_again_as_long_as_the_server_behind_it_is_waited_for(server: FakeServer, connect) -> None:
+    server.raw = (502, "text/plain", b"server.example:8765 cannot be reached")
+    client = connect(server.url, patience_seconds=100, repeat_lost=True)
+    timer = threading.Timer(0.3, setattr, (server, "raw", None))
+    timer.start()
+    assert client.call("health_check")["status"] == "ok"
+    timer.join()
+
+
 def test_a_credential_refused_by_status_is_a_refusal(server: FakeServer, connect) -> None:
     server.raw = (401, "application/problem+json", b'{"code":"invalidCredentials","detail":"Unknown token"}')
     with pytest.raises(RefusalError, match="invalidCredentials: Unknown token"):

@@ -52,7 +52,9 @@ class Team:
         self.name, self.directory = name, directory
         directory.mkdir()
         body = {"id": name, "name": name, "working_directory": str(directory)}
-        self.client.rest("POST", "/projects", {**body, "settings": {"commands_from": "managers"}})
+        # In the sandbox as people get it, but with an open network: tests/scenarios have a proxy for each launch.
+        settings = {"commands_from": "managers", "network": "open"}
+        self.client.rest("POST", "/projects", {**body, "settings": settings})
 
     def hire(self, agent: str, provider: str, role: str = "worker", **more: Any) -> str:
         agent = f"{self.name}-{agent}"

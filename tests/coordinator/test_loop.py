@@ -20,6 +20,8 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.orders import Orders
+from tests.sandboxes import sandboxed
+from toryo import sandbox_signs
 from toryo.client import AsyncClient
 from toryo.coordinator import identity_lock, processes
 from toryo.coordinator.config import AgentConfig, Config, parse
@@ -36,6 +38,8 @@ from toryo.coordinator.provider import Login as LoginState
 from toryo.coordinator.providers import configured
 from toryo.failures import Failure
 from toryo.provider_options import EVERY
+
+__all__ = ["sandboxed"]
 
 FAST = Limits(max_concurrent=3, max_chat=3, terminate_after=0.2, kill_after=0.2, leftovers_for=0.2)
 
@@ -118,6 +122,29 @@ def test_what_is_ordered_runs_in_its_directory_and_its_end_is_reported(server, o
         assert reported["error"] == "crashed"
         assert reported["log_tail"] == f"{project}\n"
         assert (project / "made.txt").exists()
+
+    story(server, tmp_path, tell)
+
+
+def test_the_log_says_that_it_was_the_sandbox_where_something_is_read_only_or_hidden(
+    sandboxed: None, server: FakeServer, orders: Orders, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "prices").write_text("ten\n")
+    scripts = ("touch /usr/made", f"cat {tmp_path}/prices", f"echo new > {tmp_path}/other/made", "cat nothing", "true")
+
+    def tell(_: Coordinator) -> None:
+        for number, script in enumerate(scripts):
+            orders.give(launch(str(number), script, project))
+            last = str(exit_of(server, str(number)).get("log_tail", "")).splitlines()[-1:]
+            assert (last == [sandbox_signs.MAYBE]) is (number < 3), (script, last)
+
+    story(server, tmp_path, tell, Config(polling_interval=0.2, shutdown_grace_seconds=0.2))
+
+
+def test_the_same_words_without_a_sandbox_are_only_what_the_program_says(server, orders, project, tmp_path) -> None:
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "echo Read-only file system; exit 1", project))
+        assert exit_of(server, "a")["log_tail"] == "Read-only file system\n"
 
     story(server, tmp_path, tell)
 

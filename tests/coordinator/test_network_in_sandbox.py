@@ -221,6 +221,12 @@ def test_the_proxy_ends_with_its_launch_and_the_end_names_what_was_refused(yard:
             assert int(fields[2]) != group or gone(int(path.parent.name), 20)
 
 
+def test_the_first_launch_of_a_machine_makes_the_directory_of_its_logs(yard: Yard) -> None:
+    yard.data = yard.data / "new" / "logs"
+    _until_ended(_launched(yard, Asked(Network.MODEL), "echo there"), lambda: None)
+    assert _told(yard) == "there\n"
+
+
 def test_set_up_commands_reach_their_own_list_and_the_checks_what_the_project_lists(yard: Yard) -> None:
     with served("registry") as registry, served("listed") as listed:
         network = {"network": "allowlist", "hosts": [f"127.0.0.1:{listed}"], "setup_hosts": [f"127.0.0.1:{registry}"]}

@@ -190,7 +190,7 @@ def test_sandboxes_that_are_asked_to_leave_together_are_looked_for_once(tmp_path
                 heard += await pipe.line()
             groups = processes.Groups()
             for each in (one, other):
-                each._sandboxed = True
+                each.sandboxed = True
                 each.signal_group(Stage.INTERRUPT, groups)
             await within_bound(one_ended)
             await within_bound(other_ended)

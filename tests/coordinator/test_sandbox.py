@@ -19,7 +19,8 @@ import pytest
 
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import logs, processes, sandbox, worktrees
+from toryo import sandbox_signs
+from toryo.coordinator import acceptance_checks, logs, processes, sandbox, worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits
@@ -118,6 +119,14 @@ def test_it_writes_its_project_its_own_directory_and_nothing_else(yard: Yard) ->
     assert (yard.workspace / "made.txt").read_text() == "b\n"
     assert not (yard.home / "made.txt").exists()
     assert not Path("/usr/made.txt").exists()
+
+
+def test_what_it_writes_beside_its_project_is_refused_and_what_it_writes_into_its_home_is_its_own(yard: Yard) -> None:
+    beside = yard.project.parent
+    places = (Path("/made"), Path("/run/made"), *([] if beside.is_relative_to("/tmp") else [beside / "made"]))
+    said = yard.run("; ".join(f"echo a > {each}" for each in places) + "; mkdir ~/.cache && echo b > ~/.cache/made")
+    assert said.count("Read-only file system") == said.count("\n") == len(places), said
+    assert not [each for each in (*places, yard.home / ".cache") if each.exists()]
 
 
 def test_a_data_directory_within_the_project_is_hidden_and_cannot_be_moved_away(
@@ -717,3 +726,14 @@ def test_a_check_is_not_run_outside_where_its_agent_is_never_without_a_sandbox(
         starter.check_walled(_check(yard, sandbox="bwrap"), yard.project)(["true"])
     with pytest.raises(BadConfig):
         starter.check_walled(_check(yard, sandbox="none"), yard.project)(["true"])
+
+
+def test_a_check_that_fails_at_a_wall_of_its_sandbox_says_so_after_its_output_and_no_other(yard: Yard) -> None:
+    wall = _starter(yard, yard.sandbox).check_walled(_check(yard), yard.project)
+    without = _starter(yard, Sandbox(Mode.NONE, inherited=os.environ)).check_walled(_check(yard), yard.project)
+    said = {}
+    for script in ("touch /usr/made", f"cat {yard.secrets[0]}", "touch /usr/made || true", "cat nothing"):
+        said[script] = asyncio.run(acceptance_checks.executed(script, BOUND, yard.project, wall)).output.splitlines()
+    assert [each[-1:] == [sandbox_signs.MAYBE] for each in said.values()] == [True, True, False, False], said
+    run = asyncio.run(acceptance_checks.executed("echo Read-only file system; exit 1", BOUND, yard.project, without))
+    assert run.output == "Read-only file system"

@@ -112,7 +112,10 @@ def test_of_two_accounts_one_runs_dry_and_the_work_goes_on_with_the_other_but_fo
     """Each launch uses 1,000 tokens of 3,000, of which a third is kept. The provider refuses the fourth."""
     no = json.dumps({"troubled": {"words": "quota will reset after 5m0s", "status": 429, "final": True}})
     use = 'tell(used={"input_tokens": 900, "output_tokens": 100})\n'
-    counts = "import pathlib\nn = pathlib.Path('launches')\nk = int(n.read_text()) + 1 if n.exists() else 1\n"
+    counted = tmp_path / "counted"
+    counted.mkdir()
+    counts = f"import pathlib\nn = pathlib.Path({str(counted / 'launches')!r})\n"
+    counts += "k = int(n.read_text()) + 1 if n.exists() else 1\n"
     refuses = f"n.write_text(str(k))\nif k > 3:\n    print({no!r}, flush=True)\n    sys.exit(1)\n"
     script = (
         "if os.environ['TORYO_PROVIDER'] == 'alpha':\n"
@@ -125,7 +128,7 @@ def test_of_two_accounts_one_runs_dry_and_the_work_goes_on_with_the_other_but_fo
     agent = hired(quiet, "one", "alpha", script, **account)
     quiet.client.rest("PATCH", "/quotas/first", {"limit_5h": 3_000, "reserve": 34})
     kinds = ("low", "low", "low", "critical", "critical")
-    with coordinating(tmp_path / "data", named("alpha", "beta")):
+    with coordinating(tmp_path / "data", named("alpha", "beta"), sandbox_write=[counted]):
         for number, priority in enumerate(kinds, 1):
             task = quiet.file(f"Of {priority} priority", agent, priority=priority)
             assert quiet.closed(task)["status"] == "completed"

@@ -19,6 +19,7 @@ from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
+from toryo import sandbox_signs
 from toryo.artifact_limits import LARGEST
 from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
@@ -284,6 +285,11 @@ def test_the_set_up_runs_in_the_sandbox_and_writes_there_for_who_only_reads(
     assert not (repository.path / "evil").exists()
     assert not (tmp_path / "evil").exists()
     assert check(mode=Mode.BWRAP, permissions="read") == "once"
+
+
+def test_a_set_up_that_fails_at_a_wall_of_the_sandbox_says_so_with_the_setting(sandboxed: None, check: Checked) -> None:
+    assert check(setup="touch /usr/made", mode=Mode.BWRAP).endswith(f"\n{sandbox_signs.MAYBE}")
+    assert sandbox_signs.MAYBE not in check(setup="touch /none/made", mode=Mode.NONE)
 
 
 def test_in_the_sandbox_an_agent_does_not_write_what_was_prepared(

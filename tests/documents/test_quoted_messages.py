@@ -19,8 +19,9 @@ OF_OTHERS = (
 
 
 def texts() -> Iterator[str]:
-    """Every text in the source of a Coordinator; `…` for what is put into it."""
-    for path in (ROOT / "src" / "toryo" / "coordinator").glob("*.py"):
+    """Every text in the source of a Coordinator, and of what it says of sandboxes; `…` for what is put into it."""
+    source = ROOT / "src" / "toryo"
+    for path in (*(source / "coordinator").glob("*.py"), source / "sandbox_signs.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.JoinedStr):
                 yield "".join(map(_part, node.values))

@@ -399,7 +399,7 @@ def test_f44_a_task_and_a_chat_of_one_agent_that_start_at_once_have_a_log_each(s
     site.hire("one", "yard", provider="fake")
     site.file("yard", "Task", assignee_id="one", status="in_progress")
     site.people.rest("POST", "/projects/yard/chats/one/open")
-    words = f"echo $$ is $TORYO_LAUNCH_ID; {site.gate()}"
+    words = f"echo I am $TORYO_LAUNCH_ID; {site.gate()}"
     site.coordinator(ai_providers={"fake": {"cli_command": "/bin/sh", "cli_args": ["-c", words]}})
     found = site.until("a task and a chat have started", lambda: site.launches() if len(site.launches()) == 2 else None)
     assert {each["purpose"] for each in found} == {"task", "chat"}
@@ -407,10 +407,10 @@ def test_f44_a_task_and_a_chat_of_one_agent_that_start_at_once_have_a_log_each(s
     logs = {each["launch_id"]: site.data / "logs" / f"{each['launch_id']}.log" for each in found}
     for launch_id in logs:
         site.until_logged(launch_id, launch_id)
-    agents = {agent.launch_id: agent.pid for agent in site.agents()}
+    assert {agent.launch_id for agent in site.agents()} == set(logs)
     for launch_id, path in logs.items():
-        assert path.read_text() == f"{agents[launch_id]} is {launch_id}\n", "its own process's words, and nobody else's"
-    assert sorted((site.data / "logs").glob("lau_*")) == sorted(logs.values())
+        assert path.read_text() == f"I am {launch_id}\n", "its own process's words, and nobody else's"
+    assert sorted((site.data / "logs").glob("lau_*.log")) == sorted(logs.values())
 
 
 @pytest.mark.pitfall("F52")

@@ -201,6 +201,13 @@ def everything_of(urls: Iterable[str], launch_id: str | None = None) -> list[int
     ]
 
 
+def kill_everything_of(urls: Iterable[str]) -> None:
+    """What is in a sandbox ends with the process around it."""
+    for pid in everything_of(urls):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def gone(pid: int, within: float) -> bool:
     """Whether a process ends within so many seconds (told by the kernel, whoever its parent is)."""
     try:

@@ -6,11 +6,9 @@ own file; how processes are held stands in `programs.py`, what events say in `hi
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import select
-import signal
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -20,17 +18,20 @@ from typing import Any, Self, TypeVar
 import pytest
 import yaml
 
+from tests import sandboxes
 from tests.environments import clean_environment
 from tests.scenarios import programs
 from tests.scenarios.histories import History
 from tests.scenarios.programs import Agent, Program
 from toryo.client import Client, RefusalError
+from toryo.coordinator.sandbox import MODE_VARIABLE, ON, Mode
 
 T = TypeVar("T")
 
 WITHIN = 100.0
 """Seconds in which what a scenario waits for must be there."""
 LOG_LINES = 60
+CONNECTED = "connected to"
 PAUSE_SECONDS = 0.2
 """Between two looks at a server without its database."""
 _OUTSIDE_EPHEMERAL = (18_000, 31_000)
@@ -121,7 +122,8 @@ def until_there(attempt: Callable[[], T], seconds: float) -> T:
 class Site:
     """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`.
 
-    Agents' programs have no sandbox unless `sandbox` says so: they ring bells and pass gates of the test's directory.
+    Agents' programs run in the sandbox that people get, where the machine can make one. Bells and gates are in
+    `signals`, which every Coordinator's file allows with `sandbox_write`. `sandbox`: "none" with a reason beside it.
     With `real`, /proc shows their own environments and words: they are not forked from a `prepared` process.
     """
 
@@ -132,7 +134,7 @@ class Site:
         database: str | None = None,
         name: str = "",
         real: bool = False,
-        sandbox: str = "none",
+        sandbox: str = "auto",
         server_command: Sequence[str] = programs.TORYO,
         **settings: str,
     ) -> None:
@@ -142,7 +144,9 @@ class Site:
         self.data = directory / f"data{name}"
         self.database = database or f"sqlite:///{self.data / 'toryo.db'}"
         """Its URL."""
-        self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data), "TORYO_SANDBOX": sandbox}
+        self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data), MODE_VARIABLE: sandbox}
+        self.signals = directory / "signals"
+        self.signals.mkdir(exist_ok=True)
         serving = ["server", "--port", str(free_port()), *(["--database", database] if database else [])]
         served = {**self.environment, **QUICK, **settings}
         self.server = Program(f"server{name}", serving, served, directory, command=server_command, real=real)
@@ -179,7 +183,7 @@ class Site:
         self,
         name: str = "coordinator",
         *,
-        says: str = "connected to",
+        says: str = CONNECTED,
         way: str | None = None,
         command: Sequence[str] = programs.TORYO,
         **config: Any,
@@ -190,11 +194,14 @@ class Site:
         self.ways += [way] if way is not None else []
         file = self.directory / f"{name}{self.name}.yaml"
         given = {"polling_interval": 0.5, "max_concurrent": 8, "shutdown_grace_seconds": 3, **config}
+        given["sandbox_write"] = [str(self.signals), *map(str, config.get("sandbox_write", ()))]
         file.write_text(yaml.safe_dump(given))
         words = ["coordinator", "-c", str(file), "--server", way or self.url, "--id", f"{name}{self.name}"]
         made = Program(f"{name}{self.name}", words, self.environment, self.directory, command=command, real=self._real)
         self.coordinators.append(made)
         made.start().says(says)
+        if says == CONNECTED and self.environment[MODE_VARIABLE] == Mode.AUTO and "sandbox" not in config:
+            assert bool(made.said(ON)) is sandboxes.works(self.environment), made.lines
         return made
 
     def agents(self) -> list[Agent]:
@@ -205,11 +212,11 @@ class Site:
         return next((agent for agent in self.agents() if agent.launch_id == launch_id), None)
 
     def gate(self, name: str = "gate") -> Gate:
-        self._gates.append(Gate(self.directory / name))
+        self._gates.append(Gate(self.signals / name))
         return self._gates[-1]
 
     def bell(self, name: str = "bell") -> Bell:
-        self._bells.append(Bell(self.directory / name))
+        self._bells.append(Bell(self.signals / name))
         return self._bells[-1]
 
     # --- people -----------------------------------------------------------------------------------------------------
@@ -334,9 +341,7 @@ class Site:
             bell.close()
         for program in [*self.coordinators, self.server]:
             program.end()
-        for pid in programs.everything_of(self.ways):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        programs.kill_everything_of(self.ways)
 
     def tell(self) -> str:
         """All that is known, for a test that has failed: every component's output and the timeline."""

@@ -4,7 +4,6 @@ is completed, nothing twice, no event is missing, and nobody was started more of
 
 from __future__ import annotations
 
-import os
 import signal
 from collections import Counter
 
@@ -13,6 +12,8 @@ import pytest
 from tests.scenarios import programs
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Gate, Site
+from toryo.agents import env_vars
+from toryo.coordinator import processes
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
@@ -109,8 +110,7 @@ def test_a_machine_that_crashes_goes_on_without_waiting_for_the_leases_of_its_ag
 
     site.server.kill()
     coordinator.kill()
-    for pid in programs.everything_of([site.url]):
-        os.kill(pid, signal.SIGKILL)
+    programs.kill_everything_of([site.url])
     site.serve()
     coordinator.start().says("connected to")
     assert coordinator.said("adopted") == 0
@@ -159,21 +159,28 @@ def test_a_check_whose_coordinator_ends_is_run_by_the_next_one(site: Site, how: 
     gate, bell = site.gate(), site.bell()
     site.project("shop")
     site.hire("joiner", "shop")
-    command = f"echo $$ > {bell}; {gate}; grep joint joint.txt"
+    command = f"echo begun > {bell}; {gate}; grep joint joint.txt"
     task = site.file("shop", "Join", assignee_id="joiner", context={"command": "echo joint > joint.txt"},
                      acceptance=[{"command": command}])  # fmt: skip
     coordinator = site.coordinator()
     site.move(task, "in_progress")
-    (first,) = bell.rung(1)
+    bell.rung(1)
+    first = _checking(site)
 
     coordinator.leave(how)
     coordinator.start().says("connected to")
-    _, second = bell.rung(2)
-    assert programs.gone(int(first), 5), "two checks at once would tread on each other's files"
-    assert not programs.gone(int(second), 0)
+    bell.rung(2)
+    assert all(programs.gone(pid, 5) for pid in first), "two checks at once would tread on each other's files"
+    assert _checking(site)
     gate.open()
     site.until_status(task, "completed")
     assert len(site.history.starts()) == (1 if how is signal.SIGKILL else 2)
+
+
+def _checking(site: Site) -> list[int]:
+    """The processes of checks that run now."""
+    home = str(site.directory)
+    return [pid for pid, each in processes.environments(env_vars.CHECK_ID) if each.get("HOME") == home]
 
 
 def story(site: Site, gate: Gate, then: str = "true") -> str:

@@ -15,6 +15,7 @@ import pytest
 from tests.hostility import AGENT, HIDES, LOOKED, PROJECT, Grounds
 from tests.sandboxes import sandboxed
 from tests.scenarios.sites import Site
+from toryo import sandbox_signs
 from toryo.coordinator.config import KNOWN
 
 pytestmark = pytest.mark.deep
@@ -26,7 +27,7 @@ MODEL_PROGRAMS = sorted(KNOWN - {"command", "playbook", "script"})
 
 @pytest.fixture
 def site(tmp_path: Path, sandboxed: None) -> Iterator[Site]:
-    with Site(tmp_path, sandbox="auto") as made:
+    with Site(tmp_path) as made:
         yield made
 
 
@@ -126,6 +127,34 @@ def test_an_acceptance_check_runs_what_an_agent_wrote_and_finds_nothing(site: Si
     )
     site.until_status(task, "completed")
     assert (home / "stolen").read_text(errors="replace") == ""
+
+
+def test_work_that_writes_outside_of_its_project_fails_with_the_setting_and_succeeds_with_it(site: Site) -> None:
+    site.project("house")
+    shared = site.directory / "shared"
+    shared.mkdir()
+    coordinator = site.coordinator()
+    site.hire("ann", "house")
+    works: dict[str, Any] = {
+        "work": {"context": {"command": f"echo mine > {shared}/made"}},
+        "check": {"context": {"command": "true"}, "acceptance": [{"command": f"echo mine > {shared}/checked"}]},
+    }
+    for name, work in works.items():
+        task = site.file("house", name, assignee_id="ann", status="in_progress", **work)
+        site.until_status(task, "failed")
+        told = site.people.rest("GET", f"/traces/{task}")
+        assert sandbox_signs.MAYBE in json.dumps(told, ensure_ascii=False), told
+    site.until_idle()
+    first = site.launches(agent_id="ann")[0]["launch_id"]
+    site.until_logged(first, sandbox_signs.MAYBE)
+    assert list(shared.iterdir()) == []
+
+    coordinator.leave()
+    site.coordinator("wider", sandbox_write=[shared])
+    for name, work in works.items():
+        task = site.file("house", f"{name} again", assignee_id="ann", status="in_progress", **work)
+        site.until_status(task, "completed")
+    assert sorted(path.name for path in shared.iterdir()) == ["checked", "made"]
 
 
 @pytest.mark.deep

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from toryo.agents.env_vars import SANDBOXED
+
 TAIL = 4000
 """Characters of output that are kept for the summary."""
 LINGER = 0.5
@@ -63,7 +65,17 @@ def run(command: Command, directory: Path, env: Mapping[str, str], timeout_secon
         in_time, tail = _follow(child, timeout_seconds)
     finally:
         _end_group(child)
-    return Ran(tail, _problem(child.returncode, in_time, timeout_seconds))
+    why = _problem(child.returncode, in_time, timeout_seconds)
+    return Ran(tail if why is None else _explained(tail, directory), why)
+
+
+def _explained(tail: str, directory: Path) -> str:
+    """With what the sandbox may have to do with a failure. In the log, the Coordinator says it."""
+    if not os.environ.get(SANDBOXED):
+        return tail
+    from toryo import sandbox_signs  # most commands succeed
+
+    return "\n".join([tail.rstrip(), *sandbox_signs.told(tail, directory)])
 
 
 def _problem(code: int | None, in_time: bool, limit: float | None) -> str | None:

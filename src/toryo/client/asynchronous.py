@@ -71,7 +71,7 @@ class AsyncClient:
         for pause in wire.pauses():
             headers = wire.headers(self.token, mcp=mcp)
             try:
-                return await self._connections.exchange(method, path, headers, body, timeout)
+                return wire.heard(await self._connections.exchange(method, path, headers, body, timeout))
             except Unreachable as away:
                 again = not away.sent or self._repeat_lost or method == "GET"
                 give_up = give_up or time.monotonic() + self.patience_seconds

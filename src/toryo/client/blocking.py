@@ -92,7 +92,7 @@ class Client:
         give_up: float | None = None
         for pause in wire.pauses():
             try:
-                return self._exchange(method, path, body, mcp=mcp, timeout=timeout)
+                return wire.heard(self._exchange(method, path, body, mcp=mcp, timeout=timeout))
             except Unreachable as away:
                 again = not away.sent or self._repeat_lost or method == "GET"
                 give_up = give_up or time.monotonic() + self.patience_seconds

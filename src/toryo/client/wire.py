@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toryo import backoff
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
+
+if TYPE_CHECKING:
+    from toryo.client.http1 import Answer
 
 PROTOCOL_VERSION = "2025-11-25"
 SERVER_WAITS_AT_MOST = 45.0
@@ -78,8 +81,15 @@ def pauses() -> Iterator[float]:
     return backoff.pauses(*backoff.CLIENT)
 
 
+def heard(answer: Answer) -> Answer:
+    """The same; raises Unreachable where a gateway before the server says that it does not reach it."""
+    if answer.status >= 500 and not isinstance(_decoded(answer.body), dict):
+        raise Unreachable(f"the server answered {answer.status}, but not like a Toryo server", sent=True)
+    return answer
+
+
 def tool_answer(number: int, status: int, content_type: str, body: bytes | bytearray) -> dict[str, Any]:
-    """The result of the call `number`; raises RefusalError, ProtocolError, or Unreachable for a broken gateway."""
+    """The result of the call `number`; raises RefusalError or ProtocolError."""
     streamed = content_type.startswith("text/event-stream")
     message = _from_events(number, body) if streamed else _json_object(status, body)
     if status >= 400 and "jsonrpc" not in message:
@@ -122,8 +132,6 @@ def _json_object(status: int, body: bytes | bytearray) -> dict[str, Any]:
     document = _decoded(body)
     if isinstance(document, dict):
         return document
-    if status >= 500:
-        raise Unreachable(f"the server answered {status}, but not like a Toryo server", sent=True)
     raise ProtocolError(f"this is not a Toryo server (it answered {status} without a JSON object)")
 
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toryo import untrusted_files
+from toryo import sandbox_signs, untrusted_files
 from toryo.check_names import named
 from toryo.coordinator import diff_limits, logs, network_limits, processes
 from toryo.coordinator.artifacts import Collected, File
@@ -231,7 +231,10 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
             return Run(str(failure))
         finally:
             refused = network_limits.refused(refusals).lines if refusals is not None else []
-        tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *refused)))
+        failed = not in_time or process.exit_code != 0
+        signs = sandbox_signs.told(logs.tail_of(output.file, sandbox_signs.LOOKED_AT), directory)
+        said = [*refused, *(signs if failed and process.sandboxed else ())]
+        tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *said)))
         if not in_time:
             return Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
         if process.signal is not None:

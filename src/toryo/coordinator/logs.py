@@ -54,15 +54,20 @@ def path_of(directory: Path, launch_id: str) -> Path:
 def create(directory: Path, launch_id: str) -> tuple[Path, int]:
     """The file (mode 0600) and a descriptor that appends to it; the caller closes it."""
     path = path_of(directory, launch_id)
-    try:
-        output = untrusted_files.made(path, _APPENDING)
-    except FileNotFoundError:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        output = untrusted_files.made(path, _APPENDING)
+    output = made(path, _APPENDING)
     size = os.fstat(output).st_size
     if size and os.pread(output, 1, size - 1) != b"\n":  # the output ended within a line and is continued
         os.write(output, b"\n")
     return path, output
+
+
+def made(path: Path, flags: int) -> int:
+    """A file (mode 0600), also the first in its directory."""
+    try:
+        return untrusted_files.made(path, flags)
+    except FileNotFoundError:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return untrusted_files.made(path, flags)
 
 
 def note(output: int, notes: Sequence[str]) -> None:

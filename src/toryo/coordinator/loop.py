@@ -33,7 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import data_directories
+from toryo import data_directories, sandbox_signs
 from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, server_discovery
 from toryo.coordinator import (
     escaped_processes,
@@ -468,7 +468,7 @@ class Coordinator:
         self._shipping.ended(entry.launch.launch_id)
         entry.refused = network_limits.refused(self._starter.refusals(entry.launch.launch_id))
         with contextlib.suppress(OSError):
-            logs.add(entry.log.path, entry.refused.lines)
+            logs.add(entry.log.path, self._of_sandbox(entry, entry.log))
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
             entry.log.finish()
         reading = entry.log.reading or Reading()
@@ -477,6 +477,16 @@ class Coordinator:
                 entry.elsewhere += entry.provider.also(self._starter.workspace(entry.launch.launch_id))
         reading.also(entry.elsewhere)
         return reading
+
+    def _of_sandbox(self, entry: Entry, output: Log) -> list[str]:
+        """What the log says at its end of what the sandbox has kept from the program."""
+        refused = entry.refused.lines
+        if entry.process is None or not entry.process.sandboxed:
+            return refused
+        directory = entry.worktree.path if entry.worktree is not None else self._starter.project(entry.launch)
+        tells = entry.provider is not None and not entry.provider.model_cli  # a model looks for what is nowhere, too
+        said = logs.tail(output.path, sandbox_signs.LOOKED_AT)
+        return [*refused, *sandbox_signs.told(said, directory if tells else None)]
 
     def _resumable(self, entry: Entry, reading: Reading, verdict: Verdict) -> bool:
         """Whether it can be resumed with a reminder to report: it exited by itself, and its session is resumable."""

@@ -54,7 +54,7 @@ class Process:
         self._child = child
         self._asked: set[int] = set()
         """The signals that were sent to its group, negative as in an exit status."""
-        self._sandboxed = _name(pid) == SANDBOX if sandboxed is None else sandboxed
+        self.sandboxed = _name(pid) == SANDBOX if sandboxed is None else sandboxed
 
     def watch(self, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]) -> None:
         """Calls `ended` in the loop when the process has ended; its exit code or signal is known then."""
@@ -80,7 +80,7 @@ class Process:
         """
         self._asked.add(-SIGNALS[stage])
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if not self._sandboxed or self.over or stage is Stage.KILL:
+            if not self.sandboxed or self.over or stage is Stage.KILL:
                 os.killpg(self.pid, SIGNALS[stage])
                 return
         for pid in (groups or Groups()).members(self.pid):
@@ -105,7 +105,7 @@ class Process:
         """Asks for the exit status; an adopted process is another one's child and takes its status with it."""
         self.over = True
         AT_WORK.discard(self.pid)
-        if self._sandboxed:  # everything that its program left there ends with it, also processes in other sessions
+        if self.sandboxed:  # everything that its program left there ends with it, also processes in other sessions
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
         if not self._child:
@@ -113,7 +113,7 @@ class Process:
         with contextlib.suppress(ChildProcessError):
             _, status = os.waitpid(self.pid, 0)
             code = os.waitstatus_to_exitcode(status)
-            if self._sandboxed:
+            if self.sandboxed:
                 within = _WITHIN.get(code, code)
                 code = code if within in _ASKS - self._asked else within
             self.exit_code, self.signal = (code, None) if code >= 0 else (None, -code)

@@ -25,7 +25,8 @@ from pathlib import Path
 
 import toryo
 from toryo import data_directories, untrusted_files
-from toryo.coordinator import closed_calls, network_entry, network_proxy, processes, shown_home
+from toryo.agents import env_vars
+from toryo.coordinator import closed_calls, logs, network_entry, network_proxy, processes, shown_home
 from toryo.coordinator.network_limits import Limits, unused_proxy
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs, Own
@@ -290,6 +291,7 @@ class Sandbox:
         directory = place.directory or place.project
         program = processes.find(argv[0], directory, env)
         env = {**{name: value for name, value in env.items() if name not in _SCRUBBED}, **_inside(env, place)}
+        env[env_vars.SANDBOXED] = "1"
         view = self._view(place, env, Path(program), names=limits is None)
         with contextlib.ExitStack() as opened:
             keep = []
@@ -388,7 +390,7 @@ def _networked(
 def _refusals(path: Path | None, why: str) -> int:
     if path is None:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    found = untrusted_files.made(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+    found = logs.made(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
     os.write(found, f"{why}\n".encode())
     return found
 
@@ -571,11 +573,12 @@ class View:
             yield from ("--tmpfs", directory)
         yield from ("--dir", "/run", "--symlink", "/run", "/var/run")
         if self._home is not None and not self.shows(self._home):
-            yield from ("--dir", str(self._home))
+            yield from ("--tmpfs", str(self._home))
         self._pin()
         self._mounted: list[Path] = []
         for path in sorted(self._entries, key=lambda each: (each.count("/"), each)):
             yield from self._word(Path(path), self._entries[path])
+        yield from ("--remount-ro", "/")  # what a program writes beside all that is refused, instead of lost
 
     def _word(self, path: Path, entry: _Entry) -> Iterator[str | _Mount]:
         if entry.descriptor is not None:
