@@ -487,7 +487,7 @@ class Grounds:
         """Every file of the person's, but what Toryo itself writes, and what belongs to the agent's task."""
         own = "|".join(map(re.escape, self.tasks)) or "(?!)"
         ours = re.compile(
-            rf"{self.site.data}/(toryo\.db.*|(logs|workspaces)/.*|worktrees/.*({own}).*)|{self.home}/[^/]*\.(out|yaml)|"
+            rf"{self.site.data}/(toryo\.db.*|(logs|workspaces|coordinators)/.*|worktrees/.*({own}).*)|{self.home}/[^/]*\.(out|yaml)|"
             rf".*/objects/.*|{self.repository.path}/\.git/.*({own})(/.*)?|{self.home}/\.config/opencode/\.gitignore"
         )
         found = {}

@@ -232,7 +232,7 @@ def test_nothing_that_a_hostile_command_tries_has_an_effect(tmp_path: Path, sand
 
 def test_all_of_it_has_its_effect_where_the_sandbox_is_switched_off(tmp_path: Path) -> None:
     """Else the test above would prove nothing."""
-    with Site(tmp_path, real=True) as site, Grounds(site, sandboxed=False) as grounds:
+    with Site(tmp_path, real=True, sandbox="none") as site, Grounds(site, sandboxed=False) as grounds:
         found = grounds.effects(hostile(grounds))
         assert grounds.expected() - found == set()
 

@@ -40,7 +40,9 @@ class Bakery:
         self.environment = clean_environment(directory)
         self._run("init", "--yes", "--provider", "none")
         config = directory / "coordinator.yaml"
-        config.write_text("shutdown_grace_seconds: 1\npolling_interval: 0.5\n")
+        self.shown = directory / "shown"
+        self.shown.mkdir()
+        config.write_text(f"shutdown_grace_seconds: 1\npolling_interval: 0.5\nsandbox_write: [{self.shown}]\n")
         self.up = Program("up", ["up", "--port", "0", "-c", str(config)], self.environment, self.place, real=True)
 
     @property
@@ -196,15 +198,13 @@ def test_a_closed_terminal_ends_a_server_and_a_coordinator_in_order_too(bakery: 
 
 
 @pytest.mark.parametrize("isolation", ["none", "worktree"])
-def test_an_agent_that_looks_around_where_it_works_and_above_finds_no_token(
-    bakery: Bakery, isolation: str, tmp_path: Path
-) -> None:
+def test_an_agent_that_looks_around_where_it_works_and_above_finds_no_token(bakery: Bakery, isolation: str) -> None:
     if isolation == "worktree":
         for words in (["init", "-q"], ["add", "toryo.yaml"], ["commit", "-qm", "begin"]):
             git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words]
             subprocess.run(git, cwd=bakery.place, env=bakery.environment, check=True)
     bakery.start()
-    found = tmp_path / "found"
+    found = bakery.shown / "found"
     task = bakery.work(f"({LOOK}) > {found}", isolation=isolation)
     bakery.until(lambda: bakery.people.rest("GET", f"/tasks/{task}")["task"]["status"] == "completed")
     above, below, place = found.read_text().split()

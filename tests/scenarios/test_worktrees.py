@@ -339,7 +339,7 @@ def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_s
     """A failing test is fixed, a flaky one is run again and called flaky, and a forbidden change never completes."""
     repository = SiteRepository(site, "house")
     repository.commit(tests="grep -q fixed result\n", Makefile="all:\n")
-    flaky = repository.path.parent / "flaky-once"
+    flaky = site.signals / "flaky-once"
     required = [
         {"command": "sh tests"},
         {"command": f"test -e {flaky} || {{ touch {flaky}; echo not this time; exit 1; }}", "retries": 2},

@@ -50,8 +50,8 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
     return cool(call, launch.agent_id, launch.purpose, reason, told.seconds, program_of(launch))
 
 
-_REFUSED_AGAIN = 720 * SECOND
-"""An account whose messages name times that are too short is tried six times in an hour, not after each of them."""
+_REFUSED_AGAIN = 12
+"""First cooldowns for an account whose messages name times that are too short: it is tried six times in an hour."""
 
 
 def _unnamed(never_signed_in: bool) -> str:
@@ -110,8 +110,9 @@ def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, age
     first failure, and for `_REFUSED_AGAIN` if the last time that was named has just passed and did not help.
     """
     least, before = call.context.limits.cooldown, call.tx.agents.accounts([account]).get(account)
-    if before is not None and call.now - _REFUSED_AGAIN < before[0] <= call.now:
-        least = _REFUSED_AGAIN
+    again = _REFUSED_AGAIN * least
+    if before is not None and call.now - again < before[0] <= call.now:
+        least = again
     wait = max(least, (told.seconds or _usual_pause(reason) or 0) * _with_margin(call))
     call.tx.agents.cool_account(account, call.now + wait, reason)
     until, _ = call.tx.agents.accounts([account])[account]
