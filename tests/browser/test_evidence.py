@@ -78,7 +78,7 @@ def place(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
     (base / "gitconfig").touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_CONFIG_GLOBAL", str(base / "gitconfig"))
-        left = evidence(base / "made")
+        left = evidence(site.signals / "made")
         wrong = "echo 'AssertionError: the total is 12.10, not 12.00, in " + "x" * 200 + "'"
         check = f"{left}; test ! -e bad || {{ {wrong}; exit 1; }}"
         required = [{"command": check, "artifacts": ["shots/**", "*.gif"]}, {"command": "true"}]
