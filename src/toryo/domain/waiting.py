@@ -109,7 +109,7 @@ def statuses(task: Task, events: Iterable[Event]) -> list[Part]:
         first = [Part(Status.TODO, Span(task.created_at, begun), None)]
         if not moves:
             over = task.completed_at or task.moved_at
-            between = [Part(Status.IN_PROGRESS, Span(begun, over), None)] if task.closed and over > begun else []
+            between = [Part(Status.IN_PROGRESS, Span(begun, over), None)] if task.closed else []
             return [*first, *between, Part(task.status, Span(over if task.closed else begun), None)]
         before = _status_named(moves[0][0].data.get("from")) or Status.IN_PROGRESS
         first.append(Part(before, Span(begun, moves[0][0].at), None))
@@ -136,7 +136,7 @@ def _status_named(text: object) -> Status | None:
 
 
 def _within(course: Course, part: Part) -> Iterator[Waiting]:
-    """What it waited for while it had one status."""
+    """What it waited for while it had one status. Of a wait that takes no time, nothing is told."""
     status, (since, until) = part.status, (part.span.since, part.span.until)
     if status is Status.BACKLOG:
         asked = [each for each in course.events if each.kind in _ASKS and (until is None or each.at <= until)]
@@ -156,17 +156,11 @@ def _within(course: Course, part: Part) -> Iterator[Waiting]:
 
 def _before_its_start(course: Course, span: Span) -> Iterator[Waiting]:
     unmet = {task: at for task, at in course.needed.items() if at is None or at > span.since}
-    later = Cause.QUEUE if course.task.for_queue else Cause.NOT_STARTED
-    if not unmet:
-        yield Waiting(later, span.since, span.until)
-        return
-    known = [at for at in unmet.values() if at is not None]
-    met = max(known) if len(known) == len(unmet) else None
-    ends = [each for each in (met, span.until) if each is not None]
-    until = min(ends) if ends else None
+    met = None if None in unmet.values() else max((at for at in unmet.values() if at is not None), default=span.since)
+    until = span.until if met is None or (span.until is not None and span.until < met) else met
     yield Waiting(Cause.DEPENDENCIES, span.since, until, tuple(unmet))
-    if until is not None and until != span.until:
-        yield Waiting(later, until, span.until)
+    if until is not None:
+        yield Waiting(Cause.QUEUE if course.task.for_queue else Cause.NOT_STARTED, until, span.until)
 
 
 def gaps(span: Span, work: Iterable[Span]) -> Iterator[Span]:
