@@ -294,7 +294,7 @@ UNBLOCKED = moved(50, "task.unblocked", "blocked", "in_progress")
         (MINE, [event(0, "task.created")], [("todo", 0, None)]),
         (
             MINE,
-            [event(0, "task.created"), event(3, "decision.launch", to="blocked"), event(4, "task.noted", to="x")],
+            [event(0, "task.created"), event(3, "decision.launch", to="blocked"), event(4, "task.noted", to=["x"])],
             [("todo", 0, None)],
         ),
     ],

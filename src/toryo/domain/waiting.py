@@ -156,7 +156,8 @@ def _within(course: Course, part: Part) -> Iterator[Waiting]:
 
 def _before_its_start(course: Course, span: Span) -> Iterator[Waiting]:
     unmet = {task: at for task, at in course.needed.items() if at is None or at > span.since}
-    met = None if None in unmet.values() else max((at for at in unmet.values() if at is not None), default=span.since)
+    known = [at for at in unmet.values() if at is not None]
+    met = max(known, default=span.since) if len(known) == len(unmet) else None
     until = span.until if met is None or (span.until is not None and span.until < met) else met
     yield Waiting(Cause.DEPENDENCIES, span.since, until, tuple(unmet))
     if until is not None:
