@@ -126,6 +126,12 @@ def test_what_still_lasts_has_no_end() -> None:
     assert causes(waits(CREATED, STARTED, work=[Span(20)])) == [("not_started", 0, 10), ("agent", 10, 20)]
 
 
+def test_while_somebody_works_others_come_and_go_without_a_wait() -> None:
+    assert causes(waits(CREATED, STARTED, work=[Span(10, 40), Span(20, 30), Span(50), Span(60, 70)]))[1:] == [
+        ("agent", 40, 50)
+    ]
+
+
 def test_without_its_oldest_events_its_times_say_how_long_it_was_not_started() -> None:
     assert causes(waits(COMPLETED, work=[Span(10, 100)])) == [("not_started", 0, 10)]
     assert causes(waits(work=[Span(10, 60)])) == [("not_started", 0, 10), ("agent", 60, 100)]
