@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.things import ANN, BOSS, HANA, OLGA, agent, outcome, refused
-from toryo.domain.agents import Role, active_owners, approvers, people_above, refuse_cycle, superiors
+from toryo.domain.agents import (
+    Role,
+    active_owners,
+    approvers,
+    mistakes_of,
+    people_above,
+    refuse_cycle,
+    refuse_mistakes,
+    superiors,
+)
 from toryo.domain.errors import Code
+from toryo.domain.fast_dataclasses import replace
 
 TREE = {"olga": None, "hana": "olga", "boss": "hana", "ann": "boss", "bob": "boss", "zoe": None}
 
@@ -32,6 +42,19 @@ def test_nobody_reports_to_itself_or_to_somebody_below(who: str, to: str) -> Non
 @pytest.mark.parametrize(("who", "to"), [("ann", "bob"), ("boss", None), ("zoe", "ann"), ("new", "ann")])
 def test_anybody_else_may_be_reported_to(who: str, to: str | None) -> None:
     refuse_cycle(who, to, TREE)
+
+
+def test_of_several_mistakes_the_first_is_told_and_all_are_named() -> None:
+    wrong = replace(agent("ann", provider="claude"), provider_options={"colour": "red"}, model="no model")
+    assert len(wrong.mistakes) > 1
+    refusal = refused(Code.VALIDATION_ERROR, refuse_mistakes, wrong)
+    assert refusal.details["mistakes"] == [str(each) for each in wrong.mistakes]
+    assert f"{refusal.message} {refusal.instruction}" == str(mistakes_of(wrong)[0])
+    also = agent("bob").mistakes
+    refuse_mistakes(agent("bob"), also)
+    assert refused(Code.VALIDATION_ERROR, refuse_mistakes, agent("bob"), wrong.mistakes[1:]).details["mistakes"] == [
+        str(each) for each in wrong.mistakes[1:]
+    ]
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), st.integers(0, 7))), max_size=30))

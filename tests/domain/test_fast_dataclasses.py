@@ -58,6 +58,12 @@ class Checked:
             raise ValueError("negative")
 
 
+@dataclass(frozen=True)
+class Sealed:
+    start: int
+    seal: str = field(init=False, default="new")
+
+
 def test_equality_and_hash_follow_the_fields() -> None:
     one, same = Parcel("a", notes={"x": 1}), Parcel("a", notes={"x": 1})
     assert one == same
@@ -120,6 +126,14 @@ def test_the_checks_of_an_entity_that_has_some_are_made_for_its_copies() -> None
     assert replace(Checked(1), age=2).age == 2
     with pytest.raises(ValueError, match="negative"):
         replace(Checked(1), age=-1)
+
+
+def test_a_field_that_nobody_may_give_is_made_anew_and_cannot_be_replaced() -> None:
+    sealed = Sealed(1)
+    sealed.seal = "broken"  # type: ignore[misc]
+    assert replace(sealed, start=4).seal == "new"
+    with pytest.raises(ValueError, match="seal"):
+        replace(sealed, seal="mended")
 
 
 def test_a_dataclass_of_the_standard_library_can_be_replaced_too() -> None:

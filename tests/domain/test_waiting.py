@@ -64,6 +64,7 @@ def test_it_waits_for_its_dependencies_until_the_last_of_them_is_completed() -> 
 
 def test_what_was_completed_before_it_was_created_is_not_waited_for() -> None:
     assert causes(waits(CREATED, STARTED, COMPLETED, needed={"a": -5})) == [("not_started", 0, 10)]
+    assert waits(CREATED, STARTED, COMPLETED, needed={"a": 0, "b": 7})[0].on == ("b",)
 
 
 def test_a_request_waits_for_its_approval_and_another_draft_in_the_backlog() -> None:
@@ -114,6 +115,8 @@ def test_a_block_is_told_with_its_reason_and_the_task_that_caused_it() -> None:
     lifted = moved(80, "task.unblocked", "blocked", "in_progress")
     found = waits(CREATED, STARTED, block, lifted, COMPLETED, work=[Span(10, 50), Span(80, 100)])
     assert found[-1] == Waiting(Cause.BLOCKED, 50, 80, ("a",), "No key.", None, 50)
+    found = waits(CREATED, STARTED, block, lifted, COMPLETED, work=[Span(10, 40), Span(85, 100)])
+    assert causes(found)[1:] == [("agent", 40, 50), ("blocked", 50, 80), ("agent", 80, 85)]
 
 
 def test_completed_work_waits_for_its_review() -> None:
