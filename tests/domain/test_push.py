@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from toryo.domain.needs import Kind
 from toryo.domain.push import Preferences, is_served_by, quiet_until
 from toryo.domain.times import MINUTE, of_datetime
 
@@ -119,6 +120,11 @@ def test_only_a_known_service_is_served_at_its_port_and_without_a_name_or_passwo
     endpoint: str, *, served: bool
 ) -> None:
     assert is_served_by(endpoint, SERVICES) is served
+
+
+def test_a_kind_that_is_muted_is_not_told() -> None:
+    wishes = Preferences("ann", muted=(Kind.BLOCKED.value,))
+    assert {kind for kind in Kind if not wishes.tells(kind)} == {Kind.BLOCKED}
 
 
 def test_without_a_service_nothing_is_served() -> None:
