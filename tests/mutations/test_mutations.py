@@ -76,6 +76,15 @@ def test_what_is_for_readers_and_type_checkers_stays_as_it_is() -> None:
     assert [(fault.old, fault.new) for fault in faults("times.py", source)] == [("5", "(4)"), ("5", "(6)")]
 
 
+def test_what_a_type_checker_wants_of_a_key_stays_and_whether_lists_are_as_long_as_they_must_be() -> None:
+    source = (
+        'def of(name, one):\n    return [one.get(name or ""), one[name or ""], zip(name or "", one, strict=True)]\n'
+    )
+    assert planted(source, "constant") == []
+    kept = [line.count('((""))') for line in planted(source, "operand removed")]
+    assert (kept, len(planted(source, "and/or"))) == ([1, 1, 1, 0], 3)
+
+
 def test_equal_faults_of_a_function_have_names_of_their_own() -> None:
     found = faults(
         "doors.py", "def both(a, b):\n    if a is None:\n        return a\n    if a is None:\n        return b\n"

@@ -38,10 +38,8 @@ def kept_from(s: Snapshot, priority: Priority) -> bool:
 
 
 def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Millis | None:
-    if priority is None or program.account is None:
-        return None
-    kept = s.kept.get(program.account)
-    return kept.until(priority) if kept is not None else None
+    kept = s.kept.get(program.account or "")
+    return kept.until(priority) if kept is not None and priority is not None else None
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
@@ -84,7 +82,7 @@ def _free_at(s: Snapshot, purpose: Purpose, program: Program, priority: Priority
 
 def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:
     """The cooldowns that prevent a start of this program of the agent."""
-    account = s.accounts.get(program.account) if program.account is not None else None
+    account = s.accounts.get(program.account or "")
     used_up = [account] if account is not None and s.now < account.until else []
     return [*_failures(s, purpose, program), *used_up]
 
