@@ -101,6 +101,7 @@ VALUES: dict[str, Any] = {
         ("body.yes", "true"),
         ("body.odd-key_1", "é"),
         ("body.list.0", "a"),
+        ("body.list.000000000", "a"),
         ("body.list.1.b", "c"),
         ("body.list", '["a", {"b": "c"}]'),
         ("body.map", '{"0": "zero", "é": 1}'),
@@ -115,7 +116,19 @@ def test_a_placeholder_is_filled_with_what_it_names(path: str, text: str) -> Non
         assert webhooks.description_of(f"<{spaced}>", VALUES, 100) == f"<<external>{text}</external>>"
 
 
-@pytest.mark.parametrize("path", ["body.x", "body.list.2", "body.list.x", "body.list.²", "body.ref.0", "body.n.0"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "body.x",
+        "body.list.2",
+        "body.list.0000000000",
+        "body.list.-1",
+        "body.list.x",
+        "body.list.²",
+        "body.ref.0",
+        "body.n.0",
+    ],
+)
 def test_what_the_body_does_not_have_is_missed_by_its_path(path: str) -> None:
     with pytest.raises(Missing) as missed:
         webhooks.title_of(f"{{{{{path}}}}}", VALUES, 100)

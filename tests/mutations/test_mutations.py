@@ -148,6 +148,14 @@ def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
     assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED, 60)] == numbers
 
 
+def test_a_fault_at_the_top_of_a_file_is_looked_for_by_tests_that_only_name_it() -> None:
+    runs, names = "tests/operations/test_webhooks.py::test_it", "tests/domain/test_limits.py::test_it"
+    noted: Lines = {runs: Noted({"domain/webhooks.py": bits(9, 9)}, 0.1), names: Noted({}, 0.1)}
+    for within, tests in ((False, {runs, names}), (True, {runs})):
+        fault = Fault("domain/webhooks.py", "", "constant", "100", "101", 9, 0, within=within)
+        assert set(planting.tests_for(fault, noted, 60)) == tests
+
+
 @pytest.mark.parametrize(("cpu", "numbers"), [(0.25, ["one", "three"]), (0.05, [])])
 def test_the_tests_of_a_fault_are_the_nearest_that_take_no_longer_than_they_may(cpu: float, numbers: list[str]) -> None:
     fault = Fault("domain/doors.py", "Door.opens", "always", "key is None", "True", 9, 0, within=True)
