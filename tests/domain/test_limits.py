@@ -1,9 +1,14 @@
-"""The limits of the domain, each with its number: to change one, change it here too, and where docs/ names it."""
+"""The limits of the domain, each with its number: to change one, change it here too, and where docs/ names it.
+
+And what a new entity counts from, where it is not told.
+"""
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
+import inspect
 from pathlib import Path
 
 from toryo import domain
@@ -146,3 +151,32 @@ def _assigned(module: ast.Module) -> list[str]:
     targets = [each for node in module.body if isinstance(node, ast.Assign) for each in node.targets]
     targets += [node.target for node in module.body if isinstance(node, ast.AnnAssign)]
     return [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+
+
+COUNT_FROM: dict[str, object] = {
+    "agents.Agent.version": 1,
+    "delegations.Delegation.attempt": 1,
+    "launches.Launch.takes_slot": True,
+    "projects.Project.version": 1,
+    "schedules.Run.times": 1,
+    "tasks.Task.attempt": 1,
+    "tasks.Task.parent_attempt": 1,
+    "tasks.Task.version": 1,
+    "webhooks.Delivery.times": 1,
+}
+HAVE_TESTS_OF_THEIR_OWN = ("Settings", "TalkLimits")
+
+
+def test_what_a_new_entity_is_not_told_is_none_or_false_but_for_these() -> None:
+    found: dict[str, object] = {}
+    for path in sorted(Path(str(domain.__file__)).parent.glob("*.py")):
+        module = importlib.import_module(f"toryo.domain.{path.stem}")
+        for name, kind in inspect.getmembers(module, dataclasses.is_dataclass):
+            if kind.__module__ == module.__name__ and name not in HAVE_TESTS_OF_THEIR_OWN:
+                defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+                found |= {f"{path.stem}.{name}.{field}": each for field, each in defaults.items() if _counts(each)}
+    assert found == COUNT_FROM
+
+
+def _counts(default: object) -> bool:
+    return isinstance(default, int) and default != 0
