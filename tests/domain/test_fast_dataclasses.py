@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 import toryo
+from tests.domain.things import agent
+from toryo.domain.coordinators import Offer
+from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass, replace
 
 SERVER = ("bus", "domain", "housekeeping", "operations", "server", "storage", "workflow")
@@ -74,6 +77,16 @@ def test_equality_and_hash_follow_the_fields() -> None:
     assert hash(one) == hash(Parcel("a"))
     assert repr(Place(1, "x")) == "Place(rank=1, name='x')"
     assert Place(1, "y") < Place(2, "a")
+
+
+def test_entities_are_hashed_without_the_mappings_that_they_hold() -> None:
+    made: list[Any] = [
+        Event("e", 0, "ann", by_person=False, kind="task.created", data={"title": "t"}),
+        Offer(None, None, None, (), accounts={"claude": ["second"]}),
+        agent("ann"),
+    ]
+    assert all(isinstance(hash(each), int) for each in made)
+    assert made[0] != dataclasses.replace(made[0], data={})
 
 
 def test_a_class_is_decorated_with_or_without_options() -> None:

@@ -100,6 +100,7 @@ def test_what_is_shown_can_be_given_back() -> None:
 def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
     refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"colour": "red"})
     assert "'colour'" in refusal.message
+    assert refusal.instruction.startswith("Use one of: ")
     assert all(name in refusal.instruction for name in DEFAULTS)
 
 
