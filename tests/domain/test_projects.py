@@ -104,7 +104,7 @@ def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
     assert all(name in refusal.instruction for name in DEFAULTS)
 
 
-NO_WORDS: list[Any] = ["xx", "", None, 1, True, [], {}]
+NO_WORDS: list[Any] = ["xx", "off", "", None, 1, True, False, [], {}]
 NO_NUMBERS: list[Any] = ["nan", "inf", math.nan, math.inf, -1, "x", [], True, 10**400]
 IMPOSSIBLE: dict[str, list[Any]] = {
     "language": NO_WORDS,
@@ -227,6 +227,8 @@ def test_what_sets_a_worktree_up_is_a_list_or_a_command_per_line(given: Any, lin
     [
         ("worktree_setup", '["npm ci"'),
         ("worktree_setup", [1]),
+        ("worktree_setup", ["a\0b"]),
+        ("worktree_copy", ["a\rb"]),
         ("worktree_setup", {"command": "npm ci"}),
         ("worktree_setup", 3),
         ("worktree_setup", ["x"] * 21),
@@ -381,6 +383,13 @@ def test_what_lets_programs_reach_more_widens_what_they_may_do() -> None:
     own = Settings().changed({"setup_network": ["a.example"]})
     assert [each.partition(":")[0] for each in widened(Settings(), own)] == ["setup_network"]
     assert [each.partition(":")[0] for each in widened(own, Settings())] == ["setup_network"]
+
+
+@pytest.mark.parametrize(
+    ("word", "network"), [(True, "open"), (False, "off"), ("on", "open"), ("off", "off"), ("allowlist", "allowlist")]
+)
+def test_the_network_is_also_a_switch_as_it_was_before(word: Any, network: str) -> None:
+    assert Settings().changed({"network": word}).values()["network"] == network
 
 
 @pytest.mark.parametrize("off", ["off", False])
