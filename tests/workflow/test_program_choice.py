@@ -229,8 +229,9 @@ def test_used_up_accounts_are_named_once_in_the_order_of_the_programs() -> None:
 
 
 def test_who_is_gone_has_no_program() -> None:
-    s = replace(scene(), agent=None)
+    s = replace(scene(Cooldown(SOON, "crashed", 1, OWN)), agent=None)
     assert asked(s) == (None, None)
+    assert program_choice.own_cooldown(s, Purpose.TASK) is None
     assert program_choice.hindrance(s, Purpose.TASK) is None
     assert program_choice.own_used_up(s, Purpose.TASK) is None
     assert program_choice.first_again(s, Purpose.TASK) is None

@@ -51,8 +51,6 @@ def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
 def own_cooldown(s: Snapshot, purpose: Purpose) -> Cooldown | None:
     """The failure for which the program that can be started first must wait; None: it waits for its account only, or
     one can be started now."""
-    if not cooling_down(s, purpose):
-        return None
     first = first_again(s, purpose)
     return _longest(_failures(s, purpose, first)) if first is not None else None
 
