@@ -136,7 +136,8 @@ def test_the_rounds_of_one_review_have_one_key_and_no_other_has_it() -> None:
 
 
 def test_a_review_has_three_rounds_if_its_check_says_nothing_else() -> None:
-    assert [review_checks.rounds_of(each) for each in (REVIEW, {"review": {"rounds": 1}})] == [3, 1]
+    once: AcceptanceCheck = {"review": {"rounds": 1}}
+    assert [review_checks.rounds_of(each) for each in (REVIEW, once)] == [3, 1]
 
 
 def test_a_review_is_named_by_who_does_it() -> None:

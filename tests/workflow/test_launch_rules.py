@@ -150,7 +150,7 @@ def test_4_neither_the_budget_nor_the_time_limit_ends_a_chat() -> None:
     talks = session(purpose=Purpose.CHAT, task_id=None, created_at=NOW - 2 * LIMITS.run_time)
     assert launch_rules.tripped(snapshot(budget_used_up=True), talks) is None
     for facts, guard in (({"heard_at": 0}, "silent"), ({"runaway": "calls"}, "runaway")):
-        assert launch_rules.tripped(snapshot(budget_used_up=True), replace(talks, **facts)) == guard  # type: ignore[arg-type]
+        assert launch_rules.tripped(snapshot(budget_used_up=True), replace(talks, **facts)) == guard
 
 
 def test_4_of_several_guards_the_first_is_named() -> None:
