@@ -20,6 +20,7 @@ from toryo.domain.memories import LONGEST_TERM, MOST_TERMS, MOST_WANTED, OFFERED
         ("ab ab AB", ["ab"], None),
         ("retry_count", ["retry_count", "retry", "count"], None),
         ("x_count", ["count"], None),
+        ("ok_go", ["ok_go", "ok", "go"], None),
         ("_count_", ["count"], None),
         ("x_y", ["x_y"], None),
         ("_x_", [], None),

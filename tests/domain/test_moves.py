@@ -84,6 +84,32 @@ def test_every_other_move_is_refused_with_the_list_of_possible_ones(before: Stat
     assert set(refusal.details["possible"]) == {each.value for each in TABLE[before]}
 
 
+@pytest.mark.parametrize(
+    ("before", "people", "agents"),
+    [
+        (FAILED, "todo (toryo task retry t), cancelled (toryo task cancel t)", "todo, cancelled"),
+        (
+            BLOCKED,
+            "todo, in_progress, cancelled (toryo task cancel t), failed",
+            "todo, in_progress, cancelled, failed",
+        ),
+        (BACKLOG, "todo, cancelled (toryo task cancel t), in_progress", "todo, cancelled"),
+    ],
+)
+def test_people_are_told_the_commands_of_possible_moves_and_agents_their_names(
+    before: Status, people: str, agents: str
+) -> None:
+    for who, names in ((HANA, people), (BOSS, agents)):
+        refusal = refused_move(Code.INVALID_TRANSITION, below_boss(before), "t", COMPLETED, who)
+        assert refusal.instruction == f"From {before} it can go to: {names}."
+
+
+@pytest.mark.parametrize("over", [COMPLETED, CANCELLED])
+def test_what_is_final_is_said_to_be(over: Status) -> None:
+    refusal = refused_move(Code.INVALID_TRANSITION, below_boss(over), "t", TODO, BOSS)
+    assert refusal.instruction == f"{over} is final. Create a new task instead."
+
+
 def test_a_move_to_the_present_status_is_refused_as_such() -> None:
     assert "already" in refused_move(Code.INVALID_TRANSITION, alone(TODO), "t", TODO).message
 
