@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.things import ANN, BOSS, HANA, OLGA, agent, outcome, refused
 from toryo.domain.agents import (
+    Program,
     Role,
     active_owners,
     approvers,
@@ -79,6 +82,99 @@ def test_managed_is_who_has_a_program_and_is_no_person() -> None:
 def test_an_agent_is_active_until_it_is_not() -> None:
     assert ANN.active
     assert not agent("off", active=False).active
+
+
+# --- what runs it ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "provider", "said", "same"),
+    [
+        (Program("claude", "Opus"), "Claude", "opus-2026-01-31", True),
+        (Program("claude", "opus"), "gemini", "opus", False),
+        (Program("claude", "opus"), "claude", "sonnet", False),
+        (Program("claude", "opus-2"), "claude", "opus", False),
+        (Program("claude", "opus"), "claude", "vendor/opus-2", True),
+        (Program("claude", "vendor/opus"), "claude", "opus", True),
+        (Program("claude", "vendor/opus"), "claude", "vendor/opus-2", True),
+        (Program("claude", "a/b/opus"), "claude", "c/opus", True),
+        (Program("claude"), "claude", "anything", True),
+    ],
+)
+def test_a_model_is_known_by_how_its_name_begins_with_or_without_its_vendor(
+    program: Program, provider: str, said: str, *, same: bool
+) -> None:
+    assert program.is_model(provider, said) is same
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        (Program("claude"), "claude"),
+        (Program("claude", "opus"), "claude opus"),
+        (Program("claude", "opus", "claude"), "claude opus"),
+        (Program("claude", "opus", "second"), "claude opus (second)"),
+        (Program("claude", None, "second"), "claude (second)"),
+    ],
+)
+def test_a_program_is_named_by_its_model_and_by_another_account(program: Program, name: str) -> None:
+    assert program.name == name
+
+
+@pytest.mark.parametrize(
+    ("options", "programs"),
+    [
+        ({}, [Program("claude", None, "claude")]),
+        ({"account": "second"}, [Program("claude", None, "second")]),
+        ({"account": ""}, [Program("claude", None, "claude")]),
+        ({"account": 7}, [Program("claude", None, "claude")]),
+        (
+            {"fallback": [{"provider": "gemini", "model": "pro"}, {"provider": "claude"}, {"provider": 7}]},
+            [Program("claude", None, "claude"), Program("gemini", "pro", "gemini")],
+        ),
+        (
+            {"fallback": {"provider": "script", "model": 7, "account": "x"}},
+            [Program("claude", None, "claude"), Program("script", None, "x")],
+        ),
+    ],
+)
+def test_its_programs_are_its_own_and_the_fallbacks_that_are_others(
+    options: dict[str, Any], programs: list[Program]
+) -> None:
+    who = replace(agent("ann", provider="claude"), provider_options=options)
+    assert list(who.programs) == programs
+    assert who.program == programs[0]
+    nobody = replace(who, provider=None)
+    assert (nobody.program, nobody.programs) == (None, ())
+
+
+@pytest.mark.parametrize("provider", ["command", "script", "playbook", "claude", None])
+def test_fixed_programs_have_no_model_and_no_account(provider: str | None) -> None:
+    who = agent("ann", provider=provider)
+    assert who.without_model is (provider in ("command", "script", "playbook"))
+    if who.program is not None:
+        assert who.program.account == (None if who.without_model else provider)
+
+
+def test_a_person_is_managed_by_no_provider_and_a_directory_is_a_text_that_says_something() -> None:
+    assert not replace(HANA, provider="claude").managed
+    for set_, directory in (({}, None), ({"working_directory": ""}, None), ({"working_directory": "/w"}, "/w")):
+        assert replace(ANN, provider_options=set_).directory == directory
+
+
+def test_a_fallback_gets_the_options_that_it_knows_but_for_arguments() -> None:
+    options = {"args": ["-x"], "account": "second", "colour": "red"}
+    who = replace(agent("ann", provider="claude"), provider_options=options)
+    assert who.options_for("claude") == options
+    assert who.options_for("gemini") == {"account": "second"}
+    assert who.started_with("claude").items() >= who.effective_options.items()
+    assert who.started_with("gemini")["account"] == "second"
+    assert (who.rights.provider, who.rights.role) == ("claude", "worker")
+
+
+def test_labels_are_the_texts_of_a_list() -> None:
+    for listed, labels in ((["gpu", 7, "big"], {"gpu", "big"}), ("gpu", set()), (None, set())):
+        assert replace(ANN, provider_options={"labels": listed}).labels == labels
 
 
 # --- who is asked about a project ------------------------------------------------------------------------------------
