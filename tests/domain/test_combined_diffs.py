@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 
 from toryo.coordinator.worktrees import merged_diff
-from toryo.domain.combined_diffs import Change, CombinedFile, Overlap, changes_of, combined, conflicts, merge_order
+from toryo.domain.combined_diffs import (
+    Change,
+    CombinedFile,
+    Hunk,
+    Overlap,
+    Run,
+    changes_of,
+    combined,
+    conflicts,
+    merge_order,
+)
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 NOBODY: Mapping[str, Collection[str]] = {}
@@ -192,6 +202,123 @@ def test_where_a_patch_was_cut_nothing_is_claimed_about_the_rest(desk: Desk) -> 
     (gone,) = changes_of("c", "", [file], desk.base)
     assert (cut.cut, gone.cut, one.cut) == (True, True, False)
     assert {each.kind for each in combined([one, cut, gone], NOBODY)[0].meetings} == {Overlap.UNKNOWN}
+
+
+FILE = {"path": "f", "status": "modified", "insertions": 1, "deletions": 1, "binary": False}
+
+
+def read(patch: str, **file: object) -> Change:
+    (change,) = changes_of("a", patch, [{**FILE, **file}], "base")
+    return change
+
+
+def test_a_hunk_ends_with_as_many_lines_as_its_head_says() -> None:
+    """What a mail says below a patch is no change."""
+    whole = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n line 1\n-line 2\n+new\n"
+    for below in ("-- \n2.43.0\n", " and more\n", "+more\n", ""):
+        (hunk,) = read(whole + below).hunks or ()
+        assert hunk.text == whole[whole.index("@@") :]
+    (hunk,) = read(whole + "\\ No newline at end of file\n-more\n").hunks or ()
+    assert hunk.text.endswith("+new\n\\ No newline at end of file\n")
+
+
+@pytest.mark.parametrize(
+    ("hunk", "runs"),
+    [
+        ("@@ -3 +3 @@\n-a\n+b\n", [(3, 4)]),
+        ("@@ -3,0 +4 @@\n+b\n", [(4, 4)]),
+        ("@@ -0,0 +1,2 @@\n+a\n+b\n", [(1, 1)]),
+        ("@@ -3,2 +2,0 @@ def f():\n-a\n-b\n", [(3, 5)]),
+        ("@@ -3,5 +3,4 @@\n x\n-a\n+b\n y\n z\n-c\n", [(4, 5), (7, 8)]),
+        ("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", [(1, 2)]),
+        ("@@ -3 +3 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n", [(3, 4), (9, 10)]),
+        ("no head\n-a\n+b\n", []),
+    ],
+)
+def test_the_lines_that_a_patch_replaces_are_counted_before_the_change(hunk: str, runs: list[tuple[int, int]]) -> None:
+    found = read(f"diff --git a/f b/f\n--- a/f\n+++ b/f\n{hunk}")
+    assert [(each.start, each.end) for each in found.runs] == runs
+
+
+def one_of(task_id: str, *runs: Run, **facts: object) -> Change:
+    """A change of whole runs; its patch is complete, and unlike any other of its kind."""
+    hunks = tuple(Hunk(f"{task_id} {run}", (run,)) for run in runs)
+    count = sum(line[:1] in ("-", "+") for run in runs for line in run.text.split("\n"))
+    given = {
+        "path": "f",
+        "old_path": None,
+        "status": "modified",
+        "binary": False,
+        "head": task_id,
+        "base": "b",
+        **facts,
+    }
+    return Change(**{"task_id": task_id, "insertions": count, "deletions": 0, "hunks": hunks, **given})  # type: ignore[arg-type]
+
+
+def at(start: int, end: int, text: str = "-x") -> Run:
+    return Run(start, end, text)
+
+
+PAIRS: dict[str, tuple[Change, Change, Overlap, tuple[int, int] | None]] = {
+    "the same lines": (one_of("a", at(3, 5)), one_of("b", at(3, 5, "-y")), Overlap.CONFLICT, (3, 4)),
+    "the same in the same lines": (one_of("a", at(3, 5)), one_of("b", at(3, 5)), Overlap.SAME, (3, 4)),
+    "lines side by side": (one_of("a", at(3, 5)), one_of("b", at(5, 7)), Overlap.CONFLICT, (5, 5)),
+    "lines with one between them": (one_of("a", at(3, 5)), one_of("b", at(6, 7)), Overlap.APART, None),
+    "lines within others": (one_of("a", at(2, 9)), one_of("b", at(4, 6)), Overlap.CONFLICT, (4, 5)),
+    "several": (
+        one_of("a", at(2, 3), at(10, 12), at(20, 21)),
+        one_of("b", at(5, 6), at(11, 15), at(20, 25)),
+        Overlap.CONFLICT,
+        (11, 20),
+    ),
+    "some the same and some not": (
+        one_of("a", at(2, 3), at(10, 12)),
+        one_of("b", at(2, 3), at(10, 12, "-y")),
+        Overlap.CONFLICT,
+        (10, 11),
+    ),
+    "put in at one place": (one_of("a", at(4, 4, "+x")), one_of("b", at(4, 4, "+y")), Overlap.CONFLICT, (4, 4)),
+    "put in at the top": (one_of("a", at(0, 0, "+x")), one_of("b", at(0, 0, "+y")), Overlap.CONFLICT, (1, 1)),
+    "two modes": (one_of("a", head="mode 1"), one_of("b", head="mode 2"), Overlap.APART, None),
+    "one patch": (one_of("a", head="x"), one_of("b", head="x"), Overlap.SAME, None),
+    "two files that go": (
+        one_of("a", at(1, 2), status="deleted"),
+        one_of("b", at(1, 3), status="deleted"),
+        Overlap.SAME,
+        None,
+    ),
+    "one file that goes": (one_of("a", at(1, 2), status="deleted"), one_of("b", at(8, 9)), Overlap.CONFLICT, None),
+    "a binary file": (one_of("a", binary=True), one_of("b", at(8, 9)), Overlap.CONFLICT, None),
+    "one that was cut": (one_of("a", at(1, 2), insertions=2), one_of("b", at(1, 2)), Overlap.UNKNOWN, None),
+    "two without a patch": (
+        one_of("a", head="", hunks=None),
+        one_of("b", head="", hunks=None),
+        Overlap.UNKNOWN,
+        None,
+    ),
+    "two new names": (
+        one_of("a", path="g", old_path="f"),
+        one_of("b", path="h", old_path="f"),
+        Overlap.CONFLICT,
+        None,
+    ),
+    "one new name": (one_of("a", path="g", old_path="f"), one_of("b", at(1, 2)), Overlap.APART, None),
+    "two files of one new name": (
+        one_of("a", path="g", old_path="f"),
+        one_of("b", path="g", old_path="e"),
+        Overlap.CONFLICT,
+        None,
+    ),
+}
+"""Two changes, how they meet, and in which lines."""
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_how_two_changes_meet_is_the_same_from_both_sides(pair: str) -> None:
+    one, other, kind, lines = PAIRS[pair]
+    for changes in ([one, other], [other, one]):
+        assert [each[1:] for each in meets(combined(changes, NOBODY))] == [(kind, lines)]
 
 
 def test_nonsense_of_a_coordinator_is_read_as_nothing() -> None:

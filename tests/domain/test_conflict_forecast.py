@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toryo.domain.conflict_forecast import MOST_OTHERS, MOST_TOUCHED, Files, meetings, patterns, told
+from toryo.domain.conflict_forecast import MOST_OTHERS, MOST_TOUCHED, Files, Meeting, meetings, patterns, told
 from toryo.domain.errors import Refusal
 from toryo.domain.tasks import Status
 from toryo.path_patterns import TooMuchWork, Work, meet
@@ -36,6 +36,40 @@ def test_two_patterns_meet_if_one_path_matches_both(one: str, other: str, does: 
     for own, another in ((one, other), (other, one)):
         found = meetings(_files("a", own), [_files("b", another)])
         assert bool(found) is does, (own, another)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("status", Status)
+def test_a_task_waits_for_work_that_runs_or_can_be_merged_and_waits_for_nobody(status: Status, *, waits: bool) -> None:
+    found = Meeting(Files("b", "b", status, waits=waits), ("a.py",))
+    assert found.holds is (status in (Status.IN_PROGRESS, Status.COMPLETED) and not waits)
+    assert found.finished is (status is Status.COMPLETED)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "paths"),
+    [
+        (_files("a", touched=("x", "y")), _files("b", touched=("y", "x", "z")), ("x", "y")),
+        (_files("a", "app/*.py"), _files("b", touched=("app/m.py", "web/m.ts")), ("app/m.py",)),
+        (_files("a", touched=("app/m.py", "web/m.ts")), _files("b", "app/*.py"), ("app/m.py",)),
+        (_files("a", "y", touched=("x",)), _files("b", "x", touched=("y",)), ("y", "x")),
+        (_files("a", "x", touched=("x",)), _files("b", "x", touched=("x",)), ("x",)),
+        (_files("a", "app/*.py"), _files("b", "app/m.py"), ("app/m.py",)),
+        (_files("a", "app/"), _files("b", "app/m*"), ("app/",)),
+        (_files("a", "app"), _files("b", "app/models.py"), ("app/models.py",)),
+    ],
+)
+def test_paths_are_named_before_patterns_and_of_two_patterns_the_more_exact(
+    own: Files, other: Files, paths: tuple[str, ...]
+) -> None:
+    (found,) = meetings(own, [own, other])
+    assert found.paths == paths
+
+
+@pytest.mark.parametrize("given", ["./a", "a/./b", "../a", "a/..", "/", "", "!a", "a\\b"])
+def test_what_matches_nothing_in_a_repository_is_no_pattern(given: str) -> None:
+    with pytest.raises(Refusal):
+        patterns([given])
 
 
 def test_patterns_that_nobody_can_compare_in_time_are_given_up() -> None:

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 import toryo
+from tests.domain.things import agent
+from toryo.domain.coordinators import Offer
+from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass, replace
 
 SERVER = ("bus", "domain", "housekeeping", "operations", "server", "storage", "workflow")
@@ -58,6 +61,12 @@ class Checked:
             raise ValueError("negative")
 
 
+@dataclass(frozen=True)
+class Sealed:
+    start: int
+    seal: str = field(init=False, default="new")
+
+
 def test_equality_and_hash_follow_the_fields() -> None:
     one, same = Parcel("a", notes={"x": 1}), Parcel("a", notes={"x": 1})
     assert one == same
@@ -68,6 +77,16 @@ def test_equality_and_hash_follow_the_fields() -> None:
     assert hash(one) == hash(Parcel("a"))
     assert repr(Place(1, "x")) == "Place(rank=1, name='x')"
     assert Place(1, "y") < Place(2, "a")
+
+
+def test_entities_are_hashed_without_the_mappings_that_they_hold() -> None:
+    made: list[Any] = [
+        Event("e", 0, "ann", by_person=False, kind="task.created", data={"title": "t"}),
+        Offer(None, None, None, (), accounts={"claude": ["second"]}),
+        agent("ann"),
+    ]
+    assert all(isinstance(hash(each), int) for each in made)
+    assert made[0] != dataclasses.replace(made[0], data={})
 
 
 def test_a_class_is_decorated_with_or_without_options() -> None:
@@ -120,6 +139,14 @@ def test_the_checks_of_an_entity_that_has_some_are_made_for_its_copies() -> None
     assert replace(Checked(1), age=2).age == 2
     with pytest.raises(ValueError, match="negative"):
         replace(Checked(1), age=-1)
+
+
+def test_a_field_that_nobody_may_give_is_made_anew_and_cannot_be_replaced() -> None:
+    sealed = Sealed(1)
+    sealed.seal = "broken"  # type: ignore[misc]
+    assert replace(sealed, start=4).seal == "new"
+    with pytest.raises(ValueError, match="seal"):
+        replace(sealed, seal="mended")
 
 
 def test_a_dataclass_of_the_standard_library_can_be_replaced_too() -> None:

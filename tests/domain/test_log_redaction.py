@@ -31,6 +31,30 @@ def test_what_one_masks_the_other_masks(token: str, before: str) -> None:
         assert shown.startswith(before)
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://db.example:5432/toryo", "postgresql://db.example:5432/toryo"),
+        ("postgresql+psycopg://ann:secret@db.example/toryo", "postgresql+psycopg://***@db.example/toryo"),
+        ("redis://:secret@cache.example:6379/0", "redis://***@cache.example:6379/0"),
+        ("redis://ann@cache.example", "redis://***@cache.example"),
+        ("https://a@b@host/x", "https://***@host/x"),
+        ("https://a:b/c?d#e@host/x", "https://***@host/x"),
+        ("https://host/x?token=1", "https://host/x"),
+        ("https://host/x#token", "https://host/x"),
+        ("https://host/x and more", "https://host/x"),
+        ("sqlite:///file", "sqlite:///file"),
+        ("secret", "***"),
+        ("secret@host", "***"),
+        ("://secret@host", "***"),
+        ("my secret://host", "***"),
+        ("", "***"),
+    ],
+)
+def test_an_address_is_shown_without_who_signs_in_and_without_its_query(url: str, shown: str) -> None:
+    assert log_redaction.address(url) == shown
+
+
 @pytest.mark.parametrize("token", OWN)
 def test_our_own_are_masked_behind_an_underscore_too(token: str) -> None:
     assert token not in log_redaction.hidden(f"x_{token}")

@@ -84,6 +84,17 @@ def test_what_could_not_be_merged_is_tried_again_after_its_time_and_nothing_pass
     assert batch(waiting, now=10) == "ab"
 
 
+def test_what_has_to_wait_ends_a_batch_that_has_begun():
+    assert batch([entry("a"), entry("b", retry_at=10), entry("c")], now=9) == "a"
+    assert batch([entry("a"), entry("b", retry_at=10), entry("c")], now=10) == "abc"
+    unready = {"a": None}
+    assert batch([entry("a", retry_at=10), entry("b")], ready=lambda each: unready.get(each.task_id, ()), now=9) == "b"
+
+
+def test_a_batch_is_no_larger_than_it_may_be():
+    assert [batch(queue("abcd"), size) for size in (1, 2, 4, 5)] == ["a", "ab", "abcd", "abcd"]
+
+
 def test_an_empty_queue_has_no_batch():
     assert batch([]) == ""
 
@@ -144,6 +155,58 @@ def test_work_that_cannot_be_merged_as_it_is_goes_to_a_person_at_once():
     found = settled(queue("a"), Verdict({}, {}, unfit={"e-a": "in the middle of a rebase"}))["a"]
     assert (found.state, found.reason) == (State.FAILED, "in the middle of a rebase")
     assert not merge_queue.goes_to_agent(found)
+
+
+NOT_ENDED = {"merged_commit": None, "conflict": None, "ended_at": None, "ended_by": None, "reason": None}
+OTHERS = ({"commit": "c9", "subject": "Other", "task_id": None},)
+BECOMES: dict[str, tuple[Verdict, dict[str, Any], dict[str, Any]]] = {
+    "merged": (Verdict({"e-a": "c1"}, {}), {}, {"merged_commit": "c1", "evidence": (FAILED,), "ended_at": 7}),
+    "removed meanwhile": (
+        Verdict({}, {}),
+        {"removal_by": "lena", "reason": "Not now."},
+        {"ended_at": 7, "ended_by": "lena", "reason": "Not now."},
+    ),
+    "nothing left": (Verdict({}, {}, gone=["e-a"]), {}, {"ended_at": 7}),
+    "in conflict": (
+        Verdict({}, {"e-a": Conflict(("f", "g"), OTHERS)}),
+        {},
+        {"conflict": {"files": ["f", "g"], "others": [*OTHERS]}, "ended_at": 7},
+    ),
+    "unfit": (Verdict({}, {}, unfit={"e-a": "rebasing"}), {}, {"reason": "rebasing", "ended_at": 7}),
+    "failed alone": (Verdict({}, {}, failed=True), {}, {"evidence": (FAILED,), "ended_at": 7}),
+    "hindered": (
+        Verdict({}, {}, trouble="dirty"),
+        {},
+        {**NOT_ENDED, "trouble": "dirty", "retry_at": 7 + merge_queue.RETRY_CHECKS_AFTER, "evidence": (FAILED,)},
+    ),
+    "not checked to the end": (Verdict({}, {}), {"evidence": (FAILED, FAILED)}, {"evidence": (FAILED, FAILED)}),
+}
+"""What a report makes of an entry that is checked alone, and had been hindered before: the fields that change."""
+
+
+@pytest.mark.parametrize("case", BECOMES)
+@pytest.mark.parametrize("base", [None, "b2"])
+def test_of_an_entry_that_was_checked_nothing_else_is_known_afterwards(case: str, base: str | None):
+    told, before, fields = BECOMES[case]
+    first = entry("a", state=State.CHECKING, trouble="dirty", retry_at=3, base_commit="b1", part="x", **before)
+    after = settled([first], replace(told, base=base, evidence=(FAILED,)), now=7)["a"]
+    expected = {**NOT_ENDED, "evidence": (), "trouble": None, "retry_at": None, "base_commit": base or "b1", **fields}
+    assert after == replace(first, state=after.state, **expected)
+    assert after.waits is (after.ended_at is None)
+
+
+def test_a_batch_that_is_divided_keeps_the_evidence_and_its_first_half_is_not_the_smaller_one():
+    for many, left in ((2, "a"), (3, "ab"), (4, "ab"), (5, "abc")):
+        found = settled(queue("abcde"[:many]), Verdict({}, {}, failed=True, evidence=(FAILED,))).values()
+        assert "".join(each.task_id for each in found if each.part == "left") == left
+        assert all((each.evidence, each.ended_at) == ((FAILED,), None) for each in found)
+
+
+@pytest.mark.parametrize("state", State)
+def test_what_came_back_is_for_people_until_a_task_corrects_it(state: State):
+    assert entry("a", state=state).for_people is (state in (State.FAILED, State.CONFLICT))
+    assert not entry("a", state=state, changes_task_id="t").for_people
+    assert merge_queue.goes_to_agent(entry("a", state=state)) is (state in (State.FAILED, State.CONFLICT))
 
 
 @pytest.mark.parametrize(("sent_back", "goes"), [(0, True), (1, True), (2, False), (9, False)])

@@ -5,6 +5,7 @@ Every refusal is checked to say what instead and to have changed nothing. Long r
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -83,6 +84,32 @@ def test_every_other_move_is_refused_with_the_list_of_possible_ones(before: Stat
     assert set(refusal.details["possible"]) == {each.value for each in TABLE[before]}
 
 
+@pytest.mark.parametrize(
+    ("before", "people", "agents"),
+    [
+        (FAILED, "todo (toryo task retry t), cancelled (toryo task cancel t)", "todo, cancelled"),
+        (
+            BLOCKED,
+            "todo, in_progress, cancelled (toryo task cancel t), failed",
+            "todo, in_progress, cancelled, failed",
+        ),
+        (BACKLOG, "todo, cancelled (toryo task cancel t), in_progress", "todo, cancelled"),
+    ],
+)
+def test_people_are_told_the_commands_of_possible_moves_and_agents_their_names(
+    before: Status, people: str, agents: str
+) -> None:
+    for who, names in ((HANA, people), (BOSS, agents)):
+        refusal = refused_move(Code.INVALID_TRANSITION, below_boss(before), "t", COMPLETED, who)
+        assert refusal.instruction == f"From {before} it can go to: {names}."
+
+
+@pytest.mark.parametrize("over", [COMPLETED, CANCELLED])
+def test_what_is_final_is_said_to_be(over: Status) -> None:
+    refusal = refused_move(Code.INVALID_TRANSITION, below_boss(over), "t", TODO, BOSS)
+    assert refusal.instruction == f"{over} is final. Create a new task instead."
+
+
 def test_a_move_to_the_present_status_is_refused_as_such() -> None:
     assert "already" in refused_move(Code.INVALID_TRANSITION, alone(TODO), "t", TODO).message
 
@@ -129,6 +156,7 @@ AGENTS_MAY = set(EDGES) - {(BACKLOG, IN_PROGRESS)}
     ("where", "who", "may"),
     [
         (alone, OWNER, set(EDGES)),
+        (alone, GUARD, set(EDGES)),
         (alone, HANA, set(EDGES)),
         (alone, BOSS, AGENTS_MAY),
         (below_boss, BOSS, AGENTS_MAY),
@@ -140,6 +168,7 @@ AGENTS_MAY = set(EDGES) - {(BACKLOG, IN_PROGRESS)}
     ],
     ids=[
         "the owner",
+        "Toryo itself",
         "a person above the assignee",
         "an agent above the assignee",
         "the assignee of the task above",
@@ -311,6 +340,67 @@ def test_guard_1_refuses_to_start_on_every_way_in_and_for_everybody(why: str, be
         assert refusal.details[detail[0]] == detail[1]
 
 
+X, Y, Z = "x", "y", "z"
+EARLIER = {
+    "still to come": ([at_work(X)], "Complete those tasks first", "It can start when those are completed.*-on x"),
+    "failed": ([failed(X)], "Retry x .*, remove the dependency", r"Retry it \(toryo task retry x\).*edit t .*-on x"),
+    "cancelled": ([cancelled(X)], "never completed. Remove the dependency on x ", "never completed.*edit t .*-on x"),
+    "one of each": (
+        [at_work(X), failed(Y), cancelled(Z)],
+        "never completed. Remove the dependency on z ",
+        "Retry it .*retry y",
+    ),
+    "one to come and one cancelled": (
+        [at_work(X), cancelled(Y)],
+        "never completed. Remove the dependency on y ",
+        "never completed.*edit t .*-on y",
+    ),
+    "several of them": (
+        [failed(X), failed(Y), at_work(Z)],
+        "Retry x, y ",
+        "Retry it .*retry x",
+    ),
+}
+"""Tasks that another one depends on, and what an agent and a person are told to do about them."""
+
+
+@pytest.mark.parametrize("why", EARLIER)
+@pytest.mark.parametrize("who", [ANN, HANA], ids=["an agent", "a person"])
+def test_who_waits_for_other_tasks_is_told_what_can_be_done_about_them(why: str, who: Actor) -> None:
+    others, for_agents, for_people = EARLIER[why]
+    where = tree_state(todo("t", "ann"), waits={"t": [each.id for each in others]}, outside=others)
+    refusal = refused_move(Code.DEPENDENCY_NOT_MET, where, "t", IN_PROGRESS, who)
+    assert re.search(for_people if who.person else for_agents, refusal.instruction)
+    assert refusal.details["waiting_for"] == [each.id for each in others]
+    assert refusal.message.endswith(", ".join(f"{each.id} ({each.status})" for each in others) + ".")
+
+
+def test_of_many_tasks_that_it_waits_for_ten_are_named() -> None:
+    others = [failed(f"x{number:02}") for number in range(12)]
+    where = tree_state(todo("t", "ann"), waits={"t": [each.id for each in others]}, outside=others)
+    refusal = refused_move(Code.DEPENDENCY_NOT_MET, where, "t", IN_PROGRESS, ANN)
+    assert refusal.details["waiting_for"] == [each.id for each in others[:10]]
+    for said in (refusal.message, refusal.instruction):
+        assert ("x09" in said, "x10" in said) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("queue", "who", "does"),
+    [
+        (None, ANN, "assign_task"),
+        (None, HANA, "toryo task edit t --assignee"),
+        ("build", ANN, "poll_tasks"),
+        ("build", HANA, "toryo queue agents --project prj"),
+    ],
+)
+def test_who_starts_a_task_of_nobody_is_told_who_can_take_it(queue: str | None, who: Actor, does: str) -> None:
+    main = at_work("main", who.id)
+    where = tree_state(main, todo("t", below=main, agent_type=queue))
+    refusal = refused_move(Code.INVALID_TRANSITION, where, "t", IN_PROGRESS, who)
+    assert does in refusal.instruction
+    assert ("queue build" in refusal.message) is (queue is not None)
+
+
 def test_a_limit_of_two_lets_two_main_tasks_run_and_no_third() -> None:
     crew = [agent("ann", reports_to="boss", parallel=2)]
     assert statuses(move(tree_state(todo("t", "ann"), crew=crew, elsewhere={"ann": 1}), "t", IN_PROGRESS))
@@ -380,7 +470,9 @@ def test_success_is_refused_until_every_acceptance_check_has_passed(
     checks: Checks, code: Code, who: Actor, does: str
 ) -> None:
     where = alone(IN_PROGRESS, has_acceptance=True, checks=checks)
-    assert does in refused_move(code, where, "t", COMPLETED, who).instruction
+    refusal = refused_move(code, where, "t", COMPLETED, who)
+    assert does in refusal.instruction
+    assert ("have failed" in refusal.message) is (checks is Checks.FAILED)
     passed = alone(IN_PROGRESS, has_acceptance=True, checks=Checks.PASSED)
     assert move(passed, "t", COMPLETED).tree.tasks["t"].completed_at == NOW
 
@@ -443,8 +535,13 @@ def test_a_block_takes_everything_open_below_along_and_lifting_it_restores_exact
 
 def test_what_a_cascade_blocked_is_unblocked_at_its_cause() -> None:
     held = move(house(), "left", BLOCKED, BOSS)
-    for who in (ANN, BOSS, HANA):
-        assert refused_move(Code.NOT_NOW, held, "part", TODO, who).details["cause"] == "left"
+    for who, instruction in (
+        (ANN, "Unblock left first."),
+        (BOSS, "Unblock left first."),
+        (HANA, "Unblock that task first: toryo task move left todo."),
+    ):
+        refusal = refused_move(Code.NOT_NOW, held, "part", TODO, who)
+        assert (refusal.details["cause"], refusal.instruction) == ("left", instruction)
     assert statuses(move(held, "part", CANCELLED, BOSS))["own"] == "cancelled"
 
 
@@ -479,6 +576,28 @@ def test_undoing_starts_again_no_more_tasks_of_an_agent_than_it_may_do_by_now() 
     fewer = replace(held, agents={**held.agents, "bob": agent("bob")})
     restored = statuses(move(fewer, "main", IN_PROGRESS, HANA))
     assert (restored["one"], restored["two"]) == ("in_progress", "todo")
+
+
+def test_only_main_tasks_count_when_undoing_starts_several_of_an_agent_again() -> None:
+    main = at_work("main", "boss")
+    parts = [at_work(name, "ann", below=main, place=place) for place, name in enumerate(("one", "two"))]
+    own = [at_work(f"own-{each.id}", "ann", below=each, by="ann") for each in parts]
+    where = tree_state(main, *parts, *own, crew=[agent("ann", parallel=2)])
+    assert statuses(move(move(where, "main", BLOCKED, HANA), "main", IN_PROGRESS, HANA)) == statuses(where)
+
+
+def test_what_ends_with_a_move_makes_room_for_what_the_move_lifts() -> None:
+    """ann may do one task at a time: her report waits for what is cancelled, and so does her present task end."""
+    main = at_work("main", "hana")
+    old = at_work("old", "boss", below=main)
+    now = at_work("now", "ann", below=old)
+    key = stuck("key", "bob", below=old, place=1)
+    later = stuck("later", "ann", below=main, place=1, blocked_on=("key",), blocked_from=IN_PROGRESS)
+    assert statuses(move(tree_state(main, old, now, key, later), "old", CANCELLED, HANA)) == {
+        "main": "in_progress",
+        **dict.fromkeys(("old", "now", "key"), "cancelled"),
+        "later": "in_progress",
+    }
 
 
 def test_a_failure_cascades_like_a_block_and_a_retry_restores_it() -> None:

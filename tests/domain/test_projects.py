@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.things import outcome, project, refused
+from toryo.domain.conflict_forecast import ConflictPolicy
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import (
     HOSTS,
@@ -23,6 +24,7 @@ from toryo.domain.projects import (
     Status,
     widened,
 )
+from toryo.domain.usages import Spent
 
 DEFAULTS = {
     "language": "en",
@@ -98,10 +100,11 @@ def test_what_is_shown_can_be_given_back() -> None:
 def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
     refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"colour": "red"})
     assert "'colour'" in refusal.message
+    assert refusal.instruction.startswith("Use one of: ")
     assert all(name in refusal.instruction for name in DEFAULTS)
 
 
-NO_WORDS: list[Any] = ["xx", "", None, 1, True, [], {}]
+NO_WORDS: list[Any] = ["xx", "off", "", None, 1, True, False, [], {}]
 NO_NUMBERS: list[Any] = ["nan", "inf", math.nan, math.inf, -1, "x", [], True, 10**400]
 IMPOSSIBLE: dict[str, list[Any]] = {
     "language": NO_WORDS,
@@ -224,6 +227,8 @@ def test_what_sets_a_worktree_up_is_a_list_or_a_command_per_line(given: Any, lin
     [
         ("worktree_setup", '["npm ci"'),
         ("worktree_setup", [1]),
+        ("worktree_setup", ["a\0b"]),
+        ("worktree_copy", ["a\rb"]),
         ("worktree_setup", {"command": "npm ci"}),
         ("worktree_setup", 3),
         ("worktree_setup", ["x"] * 21),
@@ -234,6 +239,27 @@ def test_what_sets_a_worktree_up_is_a_list_or_a_command_per_line(given: Any, lin
 )
 def test_what_cannot_set_a_worktree_up_is_refused(name: str, given: Any) -> None:
     refused(Code.VALIDATION_ERROR, Settings().changed, {name: given})
+
+
+@pytest.mark.parametrize(
+    ("name", "longest"), [("worktree_setup", 20_000), ("worktree_copy", 1_000)], ids=["commands", "patterns"]
+)
+def test_a_line_has_its_longest_and_the_refusal_an_example_of_its_kind(name: str, longest: int) -> None:
+    line = "x" * longest
+    assert Settings().changed({name: [f"  {line} ", "", "y"]}).values()[name] == [line, "y"]
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {name: [f"{line}x"]})
+    assert ("npm ci" in refusal.instruction, ".env.test" in refusal.instruction) == (
+        name == "worktree_setup",
+        name == "worktree_copy",
+    )
+    assert len(Settings().changed({name: ["x"] * 20}).values()[name]) == 20
+    assert "at most 20" in refused(Code.VALIDATION_ERROR, Settings().changed, {name: ["x"] * 21}).instruction
+
+
+def test_a_command_may_leave_the_directory_and_a_file_that_is_copied_may_not() -> None:
+    assert Settings().changed({"worktree_setup": ["../install"]}).worktree_setup == ("../install",)
+    assert Settings().changed({"worktree_copy": ["a/../b", "/c"]}).worktree_copy == ("a/../b", "/c")
+    assert Settings().changed({"worktree_copy": ["a"]}).tree_setup == {"commands": [], "copies": ["a"]}
 
 
 def test_more_files_that_are_copied_to_agents_widen_what_they_may_do() -> None:
@@ -270,6 +296,74 @@ def test_what_is_no_host_and_no_port_is_refused(name: str, given: Any) -> None:
     refused(Code.VALIDATION_ERROR, Settings().changed, {name: given})
 
 
+@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize(
+    ("given", "hosts"),
+    [
+        (None, []),
+        ("", []),
+        ("none", []),
+        ([], []),
+        ("a.example\n\n b.example ", ["a.example", "b.example"]),
+        ('["a.example"]', ["a.example"]),
+        (["a.example", " ", "A.example"], ["a.example"]),
+        ([f"h{number}.example" for number in range(100)], [f"h{number}.example" for number in range(100)]),
+    ],
+)
+def test_hosts_are_a_list_or_one_per_line_each_once(name: str, given: Any, hosts: list[str]) -> None:
+    assert Settings().changed({name: given}).values()[name] == hosts
+
+
+@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["a.example", "*", "http://b"], "'*'"),
+        ('["a.example"', "a.example"),
+        ("a.example\nb b", "'b b'"),
+        (["a.example", 7], "7"),
+        (7, "7"),
+        ({"a": "b"}, "{"),
+        (["10.0.0.5:80", "127.0.0.1:80", "[::1]:443"], "127.0.0.1:80"),
+    ],
+)
+def test_the_first_that_is_no_host_is_named(name: str, given: Any, told: str) -> None:
+    assert told in refused(Code.VALIDATION_ERROR, Settings().changed, {name: given}).message
+
+
+def test_there_are_at_most_a_hundred_hosts_and_twenty_ports() -> None:
+    hosts = [f"h{number}.example" for number in range(101)]
+    assert "at most 100" in refused(Code.VALIDATION_ERROR, Settings().changed, {"network_hosts": hosts}).instruction
+    ports = list(range(2000, 2021))
+    assert Settings().changed({"ports": ports[1:]}).values()["ports"] == ports[1:]
+    assert "at most 20" in refused(Code.VALIDATION_ERROR, Settings().changed, {"ports": ports}).instruction
+
+
+@pytest.mark.parametrize(
+    ("given", "ports"),
+    [
+        (None, ()),
+        ("", ()),
+        ("none", ()),
+        ([], ()),
+        (3000, (3000,)),
+        ("3000", (3000,)),
+        ("3000\n 8080", (3000, 8080)),
+        ("[3000, 3000]", (3000,)),
+        ([1024, 65535, "2000"], (1024, 65535, 2000)),
+        (3000.0, (3000,)),
+    ],
+)
+def test_ports_are_numbers_a_list_or_one_per_line_each_once(given: Any, ports: tuple[int, ...]) -> None:
+    found = Settings().changed({"ports": given}).ports
+    assert (found, [type(each) for each in found]) == (ports, [int] * len(ports))
+
+
+@pytest.mark.parametrize("given", [1023, 65536, 2000.5, True, [None], {"a": 1}, "[3000", "x"])
+def test_what_is_no_port_is_refused_with_what_is(given: Any) -> None:
+    assert "from 1024 to 65535" in refused(Code.VALIDATION_ERROR, Settings().changed, {"ports": given}).instruction
+
+
 @pytest.mark.parametrize("listed", ["127.0.0.1", "127.0.0.1:80", "localhost:443", "[::1]", "127.9.9.9:1023"])
 @pytest.mark.parametrize("name", HOSTS)
 def test_an_address_of_the_loopback_that_no_sandbox_can_lead_to_is_refused_with_the_reason(
@@ -291,6 +385,13 @@ def test_what_lets_programs_reach_more_widens_what_they_may_do() -> None:
     assert [each.partition(":")[0] for each in widened(own, Settings())] == ["setup_network"]
 
 
+@pytest.mark.parametrize(
+    ("word", "network"), [(True, "open"), (False, "off"), ("on", "open"), ("off", "off"), ("allowlist", "allowlist")]
+)
+def test_the_network_is_also_a_switch_as_it_was_before(word: Any, network: str) -> None:
+    assert Settings().changed({"network": word}).values()["network"] == network
+
+
 @pytest.mark.parametrize("off", ["off", False])
 def test_a_merge_queue_is_turned_off_by_its_word_also_as_yaml_reads_it(off: Any) -> None:
     before = Settings().changed({"merge_queue": "automatic"})
@@ -308,6 +409,108 @@ def test_a_project_has_a_merge_queue_or_pull_requests_but_not_both(first: str) -
         assert "either a merge queue or pull requests" in refusal.message
     other = next(name for name in both if name != first)
     assert before.changed({first: "off", other: both[other]}).values()[other] == both[other]
+
+
+def test_a_batch_may_be_of_one_and_of_fifty() -> None:
+    assert [Settings().changed({"merge_batch_size": size}).merge_batch_size for size in (1, 50)] == [1, 50]
+
+
+WIDER: dict[str, list[Any]] = {
+    "commands_from": ["people", "managers"],
+    "approvals": ["all", "requests"],
+    "merge_queue": ["off", "manual", "automatic"],
+    "budget_per_day": [3, None],
+    "tokens_per_day": [0, None],
+    "network": ["off", "model", "allowlist", "open"],
+}
+"""Settings with their values, from those with which agents may do least."""
+
+
+@pytest.mark.parametrize("name", WIDER)
+def test_only_a_step_to_more_widens_what_agents_may_do(name: str) -> None:
+    settings = [Settings().changed({name: value}) for value in WIDER[name]]
+    counts = name != "merge_queue"  # of its two other values, neither lets agents do anything by themselves
+    for place, before in enumerate(settings):
+        for later, after in enumerate(settings):
+            wider = later > place if counts else (later == 2 and place < 2)
+            assert bool(widened(before, after)) is wider
+            if wider:
+                was, now = before.values()[name], after.values()[name]
+                assert widened(before, after) == [f"{name}: {was} → {'none' if now is None else now}"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wider"),
+    [
+        ([], ["a.example"], True),
+        (["a.example"], [], True),
+        (["a.example", "b.example"], ["a.example"], False),
+        (["a.example"], ["b.example"], True),
+        ([], [], False),
+    ],
+)
+def test_a_list_of_hosts_for_the_setup_is_wider_with_another_host_and_with_none(
+    before: list[str], after: list[str], *, wider: bool
+) -> None:
+    one, other = (Settings().changed({"setup_network": each}) for each in (before, after))
+    assert bool(widened(one, other)) is wider
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "used_up"),
+    [
+        ({}, (10, 10), None),
+        ({"budget_per_day": 2}, (1.99, 10), None),
+        ({"budget_per_day": 2}, (2, 0), "budget_per_day"),
+        ({"tokens_per_day": 100}, (9, 99), None),
+        ({"tokens_per_day": 100}, (0, 100), "tokens_per_day"),
+        ({"budget_per_day": 2, "tokens_per_day": 100}, (2, 100), "budget_per_day"),
+        ({"budget_per_day": 0}, (0, 0), "budget_per_day"),
+        ({"tokens_per_day": 0}, (0, 0), "tokens_per_day"),
+    ],
+)
+def test_a_budget_is_used_up_when_as_much_is_spent(
+    limits: dict[str, Any], spent: tuple[float, int], used_up: str | None
+) -> None:
+    settings = Settings().changed(limits)
+    assert settings.used_up_budget(Spent(usd=spent[0], tokens=spent[1])) == used_up
+    assert settings.has_budget is bool(limits)
+
+
+@pytest.mark.parametrize("isolation", Isolation)
+@pytest.mark.parametrize("policy", ConflictPolicy)
+def test_conflicts_are_forecast_between_worktrees_unless_that_is_off(
+    isolation: Isolation, policy: ConflictPolicy
+) -> None:
+    forecast = Settings(isolation=isolation, conflict_policy=policy).forecasts_conflicts
+    assert forecast is (isolation is Isolation.WORKTREE and policy is not ConflictPolicy.OFF)
+
+
+@pytest.mark.parametrize(("name", "near"), [("langage", "language"), ("tokens_per_dy", "tokens_per_day")])
+def test_a_name_that_is_nearly_one_is_answered_with_it(name: str, near: str) -> None:
+    told = refused(Code.VALIDATION_ERROR, Settings().changed, {name: 1}).instruction
+    assert told.startswith(f"Did you mean {near}? ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("tokens_per_day", 10**15, 10**15),
+        ("tokens_per_day", "7", 7),
+        ("tokens_per_day", 7.0, 7),
+        ("budget_per_day", 10**15, 10.0**15),
+        ("budget_per_day", 0, 0.0),
+    ],
+)
+def test_a_budget_may_be_nothing_and_very_much(name: str, value: Any, kept: float) -> None:
+    found = Settings().changed({name: value}).values()[name]
+    assert (found, type(found)) == (kept, type(kept))
+
+
+@pytest.mark.parametrize("name", ["tokens_per_day", "budget_per_day"])
+def test_a_budget_beyond_that_is_refused_and_says_whether_it_must_be_whole(name: str) -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {name: 10**15 + 1})
+    assert ("whole number" in refusal.instruction) is (name == "tokens_per_day")
 
 
 @pytest.mark.parametrize("size", [0, 51, 1.5, "many"])

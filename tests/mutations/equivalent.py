@@ -25,6 +25,57 @@ class Equivalent:
 
 EQUIVALENT: tuple[Equivalent, ...] = (
     Equivalent(
+        "domain/agents.py",
+        "refuse_cycle",
+        "operand removed",
+        "reports_to is not None and",
+        "((reports_to == agent_id",
+        "for the type checker: nobody is called None, and nobody is above None",
+    ),
+    Equivalent(
+        "domain/memories.py",
+        "_terms",
+        "comparison",
+        "each > _LAST_KANA",
+        "(each) >= (_LAST_KANA)",
+        "the last of the block is a sign for two letters that NFKC takes apart: it is in no run",
+    ),
+    Equivalent(
+        "domain/memories.py",
+        "ranked",
+        "constant",
+        "9",
+        "",
+        "rounding makes the sums equal that were added up in another order: with a digit more or less, the same ones",
+    ),
+    Equivalent(
+        "domain/moves.py",
+        "_Moving.record",
+        "operand removed",
+        "task.assignee_id is not None and",
+        "((task.in_progress) and (self.tree.is_main(task)))",
+        "for the type checker: a main task has an assignee",
+    ),
+    Equivalent(
+        "domain/push.py",
+        "quiet_until",
+        "comparison",
+        "minute >= end",
+        "(minute) > (end)",
+        "the minute in which quiet hours end is not one of them, and has been left out before",
+    ),
+    *(
+        Equivalent(
+            "domain/task_tree.py",
+            "Tree.changed",
+            kind,
+            '"_children" in vars(self)',
+            "",
+            "it only saves time: the children are listed now or when they are asked for, in the same order",
+        )
+        for kind in ("always", "never")
+    ),
+    Equivalent(
         "workflow/launch_rules.py",
         "not_managed",
         "operand removed",

@@ -92,6 +92,7 @@ class _Finder(ast.NodeVisitor):
             self._line_starts.append(self._line_starts[-1] + len(line))
         self._names: list[str] = []
         self._returns: list[str] = []
+        self._keys: set[ast.expr] = set()
         self.visit(ast.parse(source))
 
     def _text(self, node: ast.AST) -> str:
@@ -227,6 +228,8 @@ class _Finder(ast.NodeVisitor):
         operands = [f"({self._text(each)})" for each in node.values]
         self._plant("and/or", node, f"({other.join(operands)})")
         for at in range(len(operands)):
+            if node in self._keys and at == len(operands) - 1:
+                continue
             if not any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.values[at])):
                 kept = [each for n, each in enumerate(operands) if n != at]
                 self._plant("operand removed", node, f"({word.join(kept)})")
@@ -266,7 +269,20 @@ class _Finder(ast.NodeVisitor):
             return
         if isinstance(node.func, ast.Name) and name in _SWAPPED:
             self._plant("swapped", node.func, _SWAPPED[name])
+        if name == "get" and node.args:
+            self._is_key(node.args[0])
+        if name == "zip":  # `strict` is an assertion
+            node.keywords = []
         self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self._is_key(node.slice)
+        self.generic_visit(node)
+
+    def _is_key(self, node: ast.expr) -> None:
+        """Of `found.get(name or "")`, the `or` is for the type checker: None finds nothing either."""
+        if isinstance(node, ast.BoolOp) and isinstance(last := node.values[-1], ast.Constant) and last.value == "":
+            self._keys.add(node)
 
     # Rows of tables
 

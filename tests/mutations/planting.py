@@ -337,13 +337,17 @@ def tests_for(fault: Fault, noted: Lines, cpu: float) -> list[str]:
     Together they take so many seconds of a processor, or less.
 
     For a line of the top of a file, and for one that no test was seen to run, all that run anything of its file (or
-    simply all): what is imported, or kept from an earlier call, is run where nobody sees it.
+    simply all): what is imported, or kept from an earlier call, is run where nobody sees it. And for the top, those of
+    its package in files that name it: they may look at nothing but its constants.
     """
     its = bits(fault.line, fault.line + fault.old.count("\n"))
     runs = [test for test, each in noted.items() if each.lines.get(fault.file, 0) & its]
     if not runs or not fault.within:
         runs = [test for test, each in noted.items() if fault.file in each.lines] or [*noted]
-    tests = _ordered(fault, runs, noted)
+    if not fault.within:
+        stem, folder = Path(fault.file).stem, f"tests/{fault.package}/"
+        runs += [test for test in noted if test.startswith(folder) and stem in _words_of(_file_of(test))]
+    tests = _ordered(fault, [*dict.fromkeys(runs)], noted)
     together = list(accumulate(noted[test].cpu for test in tests))
     return tests[: bisect_right(together, cpu)]
 

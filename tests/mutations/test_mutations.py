@@ -76,6 +76,15 @@ def test_what_is_for_readers_and_type_checkers_stays_as_it_is() -> None:
     assert [(fault.old, fault.new) for fault in faults("times.py", source)] == [("5", "(4)"), ("5", "(6)")]
 
 
+def test_what_a_type_checker_wants_of_a_key_stays_and_whether_lists_are_as_long_as_they_must_be() -> None:
+    source = (
+        'def of(name, one):\n    return [one.get(name or ""), one[name or ""], zip(name or "", one, strict=True)]\n'
+    )
+    assert planted(source, "constant") == []
+    kept = [line.count('((""))') for line in planted(source, "operand removed")]
+    assert (kept, len(planted(source, "and/or"))) == ([1, 1, 1, 0], 3)
+
+
 def test_equal_faults_of_a_function_have_names_of_their_own() -> None:
     found = faults(
         "doors.py", "def both(a, b):\n    if a is None:\n        return a\n    if a is None:\n        return b\n"
@@ -137,6 +146,14 @@ def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
 ) -> None:
     fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0, within=bool(function))
     assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED, 60)] == numbers
+
+
+def test_a_fault_at_the_top_of_a_file_is_looked_for_by_tests_that_only_name_it() -> None:
+    runs, names = "tests/operations/test_webhooks.py::test_it", "tests/domain/test_limits.py::test_it"
+    noted: Lines = {runs: Noted({"domain/webhooks.py": bits(9, 9)}, 0.1), names: Noted({}, 0.1)}
+    for within, tests in ((False, {runs, names}), (True, {runs})):
+        fault = Fault("domain/webhooks.py", "", "constant", "100", "101", 9, 0, within=within)
+        assert set(planting.tests_for(fault, noted, 60)) == tests
 
 
 @pytest.mark.parametrize(("cpu", "numbers"), [(0.25, ["one", "three"]), (0.05, [])])

@@ -139,6 +139,14 @@ def test_who_is_told_something_else_gets_other_words() -> None:
     assert key_of(decompose, Role.WORKER) == "create_subtasks.worker"
     assert key_of(decompose, Role.WORKER, optional=True) == "create_subtasks.optional"
     assert key_of(start, Role.MANAGER, alone=True) == "start.alone"
+    assert key_of(start, Role.MANAGER) == "start"
+    for name in ("report_completion", "review_and_resolve_blocks"):
+        assert key_of(Step(name, ""), Role.MANAGER) == f"{name}.manager"
+    assert key_of(Step("report_completion", ""), Role.WORKER) == "report_completion"
+    assert key_of(Step("review_and_resolve_blocks", ""), Role.WORKER) == "review_and_resolve_blocks.worker"
+    for role in Role:
+        hopeless = key_of(Step("review_and_resolve_blocks", ""), role, hopeless=True)
+        assert hopeless == "review_and_resolve_blocks.hopeless"
     assert key_of(leave, Role.WORKER, leave=True) == "wait_for_delegation.leave"
     assert key_of(leave, Role.WORKER, leave=True, fixing=False) == "wait_for_delegation.leave"
     assert key_of(Step("exit", "", "runaway"), Role.WORKER) == "exit.runaway"

@@ -40,12 +40,14 @@ from tests.workflow.scenes import (
     stop,
     waiting,
 )
-from toryo.domain.agents import Role
+from toryo.domain.agents import Agent, Role
+from toryo.domain.conflict_forecast import Files, Meeting
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Decomposition
 from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.quota_windows import Kept
 from toryo.domain.sessions import Session
-from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tasks import Approval, Priority, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch_rules
 from toryo.workflow.guard_limits import Limits
@@ -142,6 +144,13 @@ def test_4_a_live_session_that_tripped_a_guard_is_stopped(tripped: dict[str, Any
 
 def test_4_a_live_session_is_stopped_when_the_budget_is_used_up() -> None:
     assert decided(live=LIVE, budget_used_up=True) == stop("4", "budget_exhausted")
+
+
+def test_4_neither_the_budget_nor_the_time_limit_ends_a_chat() -> None:
+    talks = session(purpose=Purpose.CHAT, task_id=None, created_at=NOW - 2 * LIMITS.run_time)
+    assert launch_rules.tripped(snapshot(budget_used_up=True), talks) is None
+    for facts, guard in (({"heard_at": 0}, "silent"), ({"runaway": "calls"}, "runaway")):
+        assert launch_rules.tripped(snapshot(budget_used_up=True), replace(talks, **facts)) == guard
 
 
 def test_4_of_several_guards_the_first_is_named() -> None:
@@ -397,6 +406,114 @@ def test_15_subtasks_of_the_same_agent_and_tasks_of_others_are_no_main_tasks() -
     assert decided(tree_states=()) == hold("15", "no_in_progress_task")
 
 
+# --- row 14: the agent's queue --------------------------------------------------------------------------------------
+
+
+def offered(*tasks: Task, **facts: Any) -> launch_rules.Decision:
+    """The decision about an agent to which a queue offers these, each in its state after the claim."""
+    return launch_rules.decide(snapshot(tree_states=(), offers=[(each, tree_state(each)) for each in tasks], **facts))
+
+
+Q1, Q2 = (at_work(name, "boss", agent_type="build", priority=Priority.LOW) for name in ("q1", "q2"))
+
+
+def test_14_a_task_of_its_queue_is_ready() -> None:
+    assert (shown(offered(Q1, Q2)), offered(Q1, Q2).task_id) == (start("14", "has_ready_queue_task"), "q1")
+    assert shown(offered()) == hold("15", "no_in_progress_task")
+    assert shown(launch_rules.decide(snapshot(offers=[(Q1, tree_state(Q1))]))) == start("13", "has_in_progress_task")
+
+
+def test_14_what_is_held_back_by_other_work_is_passed_over() -> None:
+    meeting = Meeting(Files("x", "The task x", Status.IN_PROGRESS), ("a.py",))
+    assert offered(Q1, Q2, held_back={"q1": meeting}).task_id == "q2"
+    assert shown(offered(Q1, held_back={"q1": meeting})) == hold("15", "no_in_progress_task")
+
+
+@pytest.mark.parametrize("role", [Role.WORKER, Role.MANAGER])
+def test_14_a_worker_that_could_only_wait_with_it_is_not_started(role: Role) -> None:
+    crew = [agent("boss", role, reports_to="hana")]
+    work = replace(Q1, has_acceptance=True)
+    part = at_work("part", "ann", below=work, by="boss")
+    where = tree_state(work, part, crew=crew)
+    decision = launch_rules.decide(snapshot(where, tree_states=(), offers=[(work, where)]))
+    waits = role is Role.WORKER
+    assert shown(decision) == (hold("15", "no_in_progress_task") if waits else start("14", "has_ready_queue_task"))
+
+
+# --- rows 16 and 17: what is kept for others -------------------------------------------------------------------------
+
+SOON, LATER = NOW + 60_000, NOW + 600_000
+CLAUDE = agent("boss", Role.MANAGER, reports_to="hana", provider="claude")
+WITH_GEMINI = replace(CLAUDE, provider_options={"fallback": {"provider": "gemini"}})
+RESERVE, SPARE, BOTH = ({"claude": Kept(*ends)} for ends in ((SOON, None), (None, SOON), (SOON, LATER)))
+GOES_ON, NO_RESERVE, NO_SPARE = (
+    start("13", "has_in_progress_task"),
+    hold("16", "reserve_kept"),
+    hold("17", "no_spare_quota"),
+)
+
+
+def with_priority(
+    priority: Priority, kept: dict[str, Kept], who: Agent = CLAUDE, *, by_hand: bool = False
+) -> launch_rules.Decision:
+    where = tree_state(replace(MAIN, priority=priority), crew=[who])
+    return launch_rules.decide(snapshot(where, kept=kept), by_hand=by_hand)
+
+
+@pytest.mark.parametrize(
+    ("kept", "priority", "row", "until"),
+    [
+        (RESERVE, Priority.LOW, NO_RESERVE, SOON),
+        (RESERVE, Priority.MEDIUM, NO_RESERVE, SOON),
+        (RESERVE, Priority.HIGH, GOES_ON, None),
+        (RESERVE, Priority.CRITICAL, GOES_ON, None),
+        (SPARE, Priority.LOW, NO_SPARE, SOON),
+        (SPARE, Priority.MEDIUM, GOES_ON, None),
+        (BOTH, Priority.LOW, NO_RESERVE, LATER),
+        (BOTH, Priority.MEDIUM, NO_RESERVE, SOON),
+        ({"gemini": Kept(SOON, SOON)}, Priority.LOW, GOES_ON, None),
+        ({}, Priority.LOW, GOES_ON, None),
+    ],
+)
+def test_16_and_17_what_is_kept_of_an_account_holds_tasks_that_are_less_urgent(
+    kept: dict[str, Kept], priority: Priority, row: tuple[str, str, str], until: int | None
+) -> None:
+    decision = with_priority(priority, kept)
+    assert (shown(decision), decision.until) == (row, until)
+    assert shown(with_priority(priority, kept, by_hand=True)) == GOES_ON
+    urgent = priority in (Priority.HIGH, Priority.CRITICAL)
+    assert decision.priority is (None if urgent else priority)
+    assert decision.facts.get("kept_of") == ("claude" if row != GOES_ON else None)
+
+
+def test_16_another_program_is_used_where_only_the_first_ones_account_is_kept() -> None:
+    decision = with_priority(Priority.MEDIUM, RESERVE, WITH_GEMINI)
+    assert (shown(decision), decision.priority) == (GOES_ON, Priority.MEDIUM)
+    assert (decision.facts["kept_of"], decision.facts["stands_in"]) == ("claude", "gemini")
+    both = {**RESERVE, "gemini": Kept(LATER, None)}
+    decision = with_priority(Priority.MEDIUM, both, WITH_GEMINI)
+    assert (shown(decision), decision.until) == (NO_RESERVE, SOON)
+    assert "stands_in" not in decision.facts
+
+
+def test_16_what_is_not_started_anyway_is_not_held_for_a_reserve() -> None:
+    main = replace(WAITING, priority=Priority.LOW)
+    where = tree_state(main, AT_ANN, crew=[CLAUDE])
+    decision = launch_rules.decide(snapshot(where, kept=RESERVE))
+    assert (decision.row, decision.priority, "kept_of" in decision.facts) == ("12", None, False)
+    cooling = launch_rules.decide(snapshot(where, kept=RESERVE, cooldowns=COOLING))
+    assert (cooling.row, cooling.priority) == ("7", None)
+
+
+def test_16_of_several_queue_tasks_the_first_that_may_use_the_account_is_claimed() -> None:
+    urgent = replace(Q2, priority=Priority.HIGH)
+    assert offered(Q1, urgent, agent=CLAUDE, kept=RESERVE).task_id == "q2"
+    held = offered(Q1, agent=CLAUDE, kept=RESERVE)
+    assert (shown(held), held.task_id, held.until) == (NO_RESERVE, "q1", SOON)
+    by_hand = snapshot(tree_states=(), offers=[(Q1, tree_state(Q1))], agent=CLAUDE, kept=RESERVE)
+    assert launch_rules.decide(by_hand, by_hand=True).row == "14"
+
+
 # --- several main tasks ----------------------------------------------------------------------------------------------
 
 
@@ -441,6 +558,63 @@ def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
         "withdrawn": "todo",
         "cooldown": "crashed",
     }
+
+
+def test_only_of_a_manager_a_decision_names_what_it_could_start() -> None:
+    ready = todo("part", "bob", below=WAITING)
+    assert launch_rules.decide(snapshot(tree_state(WAITING, ready))).facts["dispatchable"] == ["part"]
+    own = todo("part", "bob", below=JOB, by="ann")
+    assert launch_rules.decide(snapshot(tree_state(JOB, own), "ann")).facts["dispatchable"] == []
+
+
+FALLBACKS = replace(
+    CLAUDE,
+    provider_options={"fallback": [{"provider": "gemini"}, {"provider": "codex"}]},
+)
+
+
+@pytest.mark.parametrize(
+    ("who", "used_up", "told"),
+    [
+        (CLAUDE, {}, {}),
+        (CLAUDE, {"gemini": SOON}, {}),
+        (CLAUDE, {"claude": SOON}, {"cooldown": "quota", "account": "claude"}),
+        (FALLBACKS, {"claude": SOON}, {"cooldown": "quota", "account": "claude", "stands_in": "gemini"}),
+        (
+            FALLBACKS,
+            {"claude": SOON, "gemini": LATER},
+            {"cooldown": "quota", "account": "claude", "stands_in": "codex"},
+        ),
+        (
+            FALLBACKS,
+            {"claude": LATER, "gemini": SOON, "codex": LATER},
+            {
+                "cooldown": "quota",
+                "account": "claude",
+                "first_again": "gemini",
+                "accounts": ["claude", "gemini", "codex"],
+            },
+        ),
+        (
+            WITH_GEMINI,
+            {"claude": SOON, "gemini": LATER},
+            {"cooldown": "quota", "account": "claude", "accounts": ["claude", "gemini"]},
+        ),
+    ],
+)
+def test_a_decision_names_what_is_used_up_and_who_stands_in(
+    who: Agent, used_up: dict[str, int], told: dict[str, Any]
+) -> None:
+    accounts = {name: Cooldown(until, "quota") for name, until in used_up.items()}
+    facts = launch_rules.decide(snapshot(agent=who, accounts=accounts)).facts
+    names = ("cooldown", "account", "stands_in", "first_again", "accounts")
+    assert {name: facts[name] for name in names if name in facts} == told
+
+
+def test_of_a_failure_no_account_is_named() -> None:
+    crashed = {Purpose.TASK: [Cooldown(LATER, "crashed", 1, "claude")]}
+    facts = launch_rules.decide(snapshot(agent=CLAUDE, cooldowns=crashed, accounts={"claude": Cooldown(SOON, "quota")}))
+    assert (facts.facts["cooldown"], "account" in facts.facts) == ("crashed", False)
 
 
 # --- chat ------------------------------------------------------------------------------------------------------------

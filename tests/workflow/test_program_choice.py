@@ -11,6 +11,8 @@ from tests.domain.things import NOW, tree_state
 from tests.workflow.scenes import MAIN, snapshot
 from toryo.domain.agents import Agent
 from toryo.domain.launches import Purpose
+from toryo.domain.quota_windows import Kept
+from toryo.domain.tasks import Priority
 from toryo.workflow import program_choice
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
@@ -54,6 +56,10 @@ def test_another_program_stands_in_where_that_helps(reason: str) -> None:
 )
 def test_nobody_stands_in_after_what_another_program_would_not_mend(reason: str) -> None:
     assert asked(scene(Cooldown(SOON, reason, 1, OWN))) == (None, SOON)
+
+
+def test_nobody_stands_in_after_a_failure_of_an_unknown_kind() -> None:
+    assert asked(scene(Cooldown(SOON, "of a later version", 1, OWN))) == (None, SOON)
 
 
 @pytest.mark.parametrize("reason", ["quota", "crashed"])
@@ -162,6 +168,73 @@ def test_task_and_chat_cool_down_each_for_itself_and_an_account_for_both() -> No
     s = scene(accounts={"claude": SOON}, options={})
     assert program_choice.chosen(s, Purpose.CHAT) is None
     assert program_choice.cooling_down(s, Purpose.CHAT)
+
+
+KEPT = {"claude": Kept(SOON, LATER)}
+
+
+@pytest.mark.parametrize(
+    ("priority", "ours", "gemini"),
+    [
+        (None, OWN, OWN),
+        (Priority.HIGH, OWN, OWN),
+        (Priority.MEDIUM, SOON, OTHER),
+        (Priority.LOW, LATER, OTHER),
+    ],
+)
+def test_what_is_kept_of_an_account_is_for_more_urgent_tasks(
+    priority: Priority | None, ours: str | int, gemini: str
+) -> None:
+    for options, expected in (({}, ours), (None, gemini)):
+        s = replace(scene(options=options), kept=KEPT)
+        found = program_choice.chosen(s, Purpose.TASK, priority)
+        until = program_choice.until(s, Purpose.TASK, priority)
+        assert (found.name if found else until) == expected
+        assert (until == NOW) is (found is not None)
+        if priority is not None:
+            assert program_choice.kept_from(s, priority) is (found is None)
+
+
+def test_nothing_is_kept_from_who_cannot_be_started_or_has_no_account() -> None:
+    used_up = replace(scene(accounts={"claude": SOON}, options={}), kept=KEPT)
+    assert not program_choice.kept_from(used_up, Priority.LOW)
+    assert program_choice.until(used_up, Purpose.TASK, Priority.LOW) == LATER
+    script = snapshot(agent=replace(agent(), provider="script", model=None), kept=KEPT)
+    assert not program_choice.kept_from(script, Priority.LOW)
+
+
+def test_the_longest_cooldown_of_its_own_program_is_the_hindrance_and_names_the_account_if_that_is_it() -> None:
+    crashed, used_up = Cooldown(SOON, "crashed", 1, OWN), Cooldown(LATER, "quota")
+    for failure, account, hindrance in (
+        (crashed, used_up, used_up),
+        (replace(crashed, until=LATER), replace(used_up, until=SOON), replace(crashed, until=LATER)),
+    ):
+        s = snapshot(agent=agent(), cooldowns={Purpose.TASK: [failure]}, accounts={"claude": account})
+        assert program_choice.hindrance(s, Purpose.TASK) == hindrance
+        assert program_choice.own_used_up(s, Purpose.TASK) == ("claude" if hindrance == account else None)
+        assert program_choice.own_cooldown(s, Purpose.TASK) == failure
+    assert program_choice.hindrance(scene(), Purpose.TASK) is None
+    assert program_choice.own_used_up(scene(), Purpose.TASK) is None
+    assert program_choice.own_cooldown(scene(crashed), Purpose.TASK) == crashed
+    assert program_choice.own_cooldown(scene(accounts={"claude": SOON}), Purpose.TASK) is None
+    assert program_choice.own_cooldown(scene(accounts={"claude": SOON}, options={}), Purpose.TASK) is None
+
+
+def test_used_up_accounts_are_named_once_in_the_order_of_the_programs() -> None:
+    used = {"ours": LATER, "claude": SOON, "second": NOW, "others": LATER}
+    s = scene(accounts=used, options=SEVERAL)
+    assert program_choice.used_up(s) == ["claude", "ours"]
+    twice = {"fallback": {"provider": "claude", "model": "sonnet"}}
+    assert program_choice.used_up(scene(accounts={"claude": SOON}, options=twice)) == ["claude"]
+
+
+def test_who_is_gone_has_no_program() -> None:
+    s = replace(scene(Cooldown(SOON, "crashed", 1, OWN)), agent=None)
+    assert asked(s) == (None, None)
+    assert program_choice.own_cooldown(s, Purpose.TASK) is None
+    assert program_choice.hindrance(s, Purpose.TASK) is None
+    assert program_choice.own_used_up(s, Purpose.TASK) is None
+    assert program_choice.first_again(s, Purpose.TASK) is None
 
 
 def test_who_is_started_by_nobody_does_not_cool_down() -> None:

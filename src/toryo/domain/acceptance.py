@@ -44,7 +44,7 @@ def required(value: Any) -> tuple[AcceptanceCheck, ...]:
     """The checks that a project requires, from JSON. Nothing, "" and "none" are no checks; another text is JSON, or a
     check per line. Raises Refusal for what is no check, and says which and why.
     """
-    if value in (None, "", "none") or value == []:
+    if value in (None, "", "none"):
         return ()
     given = _read(value) if isinstance(value, str) else value
     if isinstance(given, Mapping):

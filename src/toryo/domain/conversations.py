@@ -139,13 +139,14 @@ def ended(
 
 
 def told_of_end(conversation: Conversation, agent_id: str, now: Millis | None) -> Conversation:
-    """Notes that a side has been told (`now`), or must be told again (None). After both were told, it is `ended`."""
+    """Notes of one that is over that a side has been told (`now`), or must be told again (None). After both were told,
+    it is `ended`."""
     which = "told_initiator_at" if agent_id == conversation.initiator_id else "told_partner_at"
     after = replace(conversation, **{which: now})  # type: ignore[arg-type]
     both = after.told_initiator_at is not None and after.told_partner_at is not None
     if both and after.state is State.ENDING:
         after = replace(after, state=State.ENDED)
-    return replace(after, settled=both and after.state in (State.ENDED, State.EXPIRED))
+    return replace(after, settled=both)
 
 
 def after_time(conversation: Conversation, now: Millis, limits: TalkLimits) -> Conversation | None:

@@ -237,7 +237,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
             task_id=task.id,
             cause=task.blocked_cause,
         )
-    if (task.blocked_by_person or task.blocked_by_guard) and not actor.person and task.blocked_by != actor.id:
+    if (task.blocked_by_person or task.blocked_by_guard) and not actor.person:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say(

@@ -58,14 +58,14 @@ class Preferences:
 def quiet_until(preferences: Preferences, now: Millis) -> Millis | None:
     """When the quiet hours end in which `now` lies; None outside of them."""
     begin, end = preferences.quiet_from, preferences.quiet_to
-    if begin is None or end is None or begin == end:
+    if begin is None or end is None:
         return None
     from zoneinfo import ZoneInfo  # read only where somebody has quiet hours
 
     zone = ZoneInfo(preferences.time_zone)
     here = datetime.fromtimestamp(now / SECOND, UTC).astimezone(zone)
     minute = here.hour * 60 + here.minute
-    inside = begin <= minute < end if begin < end else minute >= begin or minute < end
+    inside = begin <= minute < end if begin <= end else minute >= begin or minute < end
     if not inside:
         return None
     day = here.date() + timedelta(days=1 if minute >= end else 0)
@@ -84,7 +84,7 @@ def is_served_by(endpoint: str, services: tuple[str, ...]) -> bool:
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
         return False
-    if parts.username is not None or parts.password is not None or not host:
+    if parts.username is not None:  # it is "" before a password alone
         return False
     if parts.scheme == "http":
         return host in ("127.0.0.1", "localhost") and f"{host}:{port}" in services

@@ -90,7 +90,7 @@ class Window:
     def kept_until(self, now: Millis) -> Millis | None:
         """Until when only tasks of high priority are started; None: all are."""
         end, limit = self.ends_at(now), self.open_limit(now)
-        if end is None or limit is None or self.reserve == 0:
+        if limit is None or self.reserve == 0:
             return None
         return end if self.used * 100 >= limit * (100 - self.reserve) else None
 
@@ -98,20 +98,20 @@ class Window:
         """From when tasks of low priority are started: when as much of the window has passed as is used of what is not
         reserved. None: they are now."""
         end, limit = self.ends_at(now), self.open_limit(now)
-        if end is None or limit is None or self.began_at is None or not self.low_spare:
+        if end is None or limit is None or not self.low_spare:
             return None
         part = self.length.millis * self.used * 100 // (limit * (100 - self.reserve))
-        at = min(end, self.began_at + part)
+        at = min(end, end - self.length.millis + part)
         return at if at > now else None
 
     def runs_dry_at(self, now: Millis) -> Millis | None:
         """When its limit is reached at the pace of this window so far; None: not in this window, or not known."""
         end, limit = self.ends_at(now), self.open_limit(now)
-        if end is None or limit is None or self.began_at is None:
+        if end is None or limit is None:
             return None
         if self.used >= limit:
             return now
-        elapsed = now - self.began_at
+        elapsed = now - (end - self.length.millis)
         if elapsed < _ENOUGH or self.used == 0:
             return None
         dry = now + (limit - self.used) * elapsed // self.used

@@ -76,9 +76,7 @@ class Tree:
         if "_children" in vars(self):  # The list is sorted already: only changed tasks are inserted at their place.
             children = dict(self._children)
             for task in inside.values():
-                siblings = list(children.get(task.parent_id, ()))
-                if task.id in self.tasks:
-                    siblings = [sibling for sibling in siblings if sibling.id != task.id]
+                siblings = [each for each in children.get(task.parent_id, ()) if each.id != task.id]
                 siblings.insert(bisect(siblings, task.order, key=_order), task)
                 children[task.parent_id] = siblings
             tree._children = children

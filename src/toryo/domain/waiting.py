@@ -89,7 +89,11 @@ def of(course: Course) -> list[Waiting]:
     found = [each for part in statuses(course.task, course.events) for each in _within(course, part)]
     if course.review is not None:
         found.append(Waiting(Cause.REVIEW, course.review.since, course.review.until))
-    return _joined(each for each in found if each.until is None or each.until > each.since)
+    return _joined(filter(_lasts, found))
+
+
+def _lasts(time: Span | Waiting) -> bool:
+    return time.until is None or time.until > time.since
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ def statuses(task: Task, events: Iterable[Event]) -> list[Part]:
         first = [Part(Status.TODO, Span(task.created_at, begun), None)]
         if not moves:
             over = task.completed_at or task.moved_at
-            between = [Part(Status.IN_PROGRESS, Span(begun, over), None)] if task.closed and over > begun else []
+            between = [Part(Status.IN_PROGRESS, Span(begun, over), None)] if task.closed else []
             return [*first, *between, Part(task.status, Span(over if task.closed else begun), None)]
         before = _status_named(moves[0][0].data.get("from")) or Status.IN_PROGRESS
         first.append(Part(before, Span(begun, moves[0][0].at), None))
@@ -136,7 +140,7 @@ def _status_named(text: object) -> Status | None:
 
 
 def _within(course: Course, part: Part) -> Iterator[Waiting]:
-    """What it waited for while it had one status."""
+    """What it waited for while it had one status; some of it may take no time."""
     status, (since, until) = part.status, (part.span.since, part.span.until)
     if status is Status.BACKLOG:
         asked = [each for each in course.events if each.kind in _ASKS and (until is None or each.at <= until)]
@@ -145,7 +149,7 @@ def _within(course: Course, part: Part) -> Iterator[Waiting]:
     elif status is Status.TODO:
         yield from _before_its_start(course, part.span)
     elif status is Status.IN_PROGRESS and course.work is not None:
-        for gap in gaps(part.span, course.work):
+        for gap in filter(_lasts, gaps(part.span, course.work)):
             yield from _in_a_gap(course, gap)
     elif status is Status.BLOCKED:
         data = part.event.data if part.event is not None else {}
@@ -156,30 +160,23 @@ def _within(course: Course, part: Part) -> Iterator[Waiting]:
 
 def _before_its_start(course: Course, span: Span) -> Iterator[Waiting]:
     unmet = {task: at for task, at in course.needed.items() if at is None or at > span.since}
-    later = Cause.QUEUE if course.task.for_queue else Cause.NOT_STARTED
-    if not unmet:
-        yield Waiting(later, span.since, span.until)
-        return
     known = [at for at in unmet.values() if at is not None]
-    met = max(known) if len(known) == len(unmet) else None
-    ends = [each for each in (met, span.until) if each is not None]
-    until = min(ends) if ends else None
+    met = max(known, default=span.since) if len(known) == len(unmet) else None
+    until = min((each for each in (met, span.until) if each is not None), default=None)
     yield Waiting(Cause.DEPENDENCIES, span.since, until, tuple(unmet))
-    if until is not None and until != span.until:
-        yield Waiting(later, until, span.until)
+    if until is not None:
+        yield Waiting(Cause.QUEUE if course.task.for_queue else Cause.NOT_STARTED, until, span.until)
 
 
 def gaps(span: Span, work: Iterable[Span]) -> Iterator[Span]:
-    """The times within the span in which nobody worked."""
-    since: Millis | None = span.since
+    """The times within the span in which nobody worked, and some that take no time."""
+    since = span.since
     for each in work:
-        if since is None or (span.until is not None and each.since >= span.until):
-            break
-        if each.since > since:
-            yield Span(since, each.since)
-        since = None if each.until is None else max(since, each.until)
-    if since is not None and (span.until is None or since < span.until):
-        yield Span(since, span.until)
+        yield Span(since, each.since if span.until is None else min(each.since, span.until))
+        if each.until is None:
+            return
+        since = max(since, each.until)
+    yield Span(since, span.until)
 
 
 def _in_a_gap(course: Course, gap: Span) -> Iterator[Waiting]:

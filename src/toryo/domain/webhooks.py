@@ -131,6 +131,7 @@ def fails_too_often(webhook: Webhook) -> bool:
 
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 _PATH = re.compile(r"event|body(?:\.[\w-]+)*")
+_INDEX = re.compile(r"[0-9]{1,9}")
 _OPENED, _CLOSED = "<external>", "</external>"
 _TAG = re.compile(r"<(?=/?\s*external)", re.IGNORECASE)
 
@@ -182,8 +183,8 @@ def _value(values: Mapping[str, Any], path: str) -> Any:
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, list) and part.isascii() and part.isdigit() and int(part[:9]) < len(value):
-            value = value[int(part[:9])]
+        elif isinstance(value, list) and _INDEX.fullmatch(part) and int(part) < len(value):
+            value = value[int(part)]
         else:
             raise Missing(path)
     return value

@@ -38,10 +38,8 @@ def kept_from(s: Snapshot, priority: Priority) -> bool:
 
 
 def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Millis | None:
-    if priority is None or program.account is None:
-        return None
-    kept = s.kept.get(program.account)
-    return kept.until(priority) if kept is not None else None
+    kept = s.kept.get(program.account or "")
+    return kept.until(priority) if kept is not None and priority is not None else None
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
@@ -53,8 +51,6 @@ def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
 def own_cooldown(s: Snapshot, purpose: Purpose) -> Cooldown | None:
     """The failure for which the program that can be started first must wait; None: it waits for its account only, or
     one can be started now."""
-    if not cooling_down(s, purpose):
-        return None
     first = first_again(s, purpose)
     return _longest(_failures(s, purpose, first)) if first is not None else None
 
@@ -84,7 +80,7 @@ def _free_at(s: Snapshot, purpose: Purpose, program: Program, priority: Priority
 
 def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:
     """The cooldowns that prevent a start of this program of the agent."""
-    account = s.accounts.get(program.account) if program.account is not None else None
+    account = s.accounts.get(program.account or "")
     used_up = [account] if account is not None and s.now < account.until else []
     return [*_failures(s, purpose, program), *used_up]
 
