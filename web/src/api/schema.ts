@@ -2104,7 +2104,7 @@ export interface components {
              */
             priority: "low" | "medium" | "high" | "critical" | "urgent";
             /**
-             * @description Data for the agent, any JSON.
+             * @description JSON for the agent.
              * @default null
              */
             context: unknown;
