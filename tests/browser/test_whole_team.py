@@ -27,7 +27,7 @@ QUESTION = {"question": "Which rate does Ben take?", "options": ["30", "31"]}
 
 
 def test_everything_is_merged_whatever_happens_on_the_way(place: Site, chrome: Browser, tmp_path: Path) -> None:
-    marks = tmp_path / "marks"
+    marks = place.signals / "marks"
     marks.mkdir()
     flaky = f"m={marks}/$(git rev-parse HEAD); test -e $m || {{ touch $m; echo unlucky; exit 1; }}"
     checks: list[dict[str, Any]] = [{"command": TESTS}, {"command": flaky, "retries": 1}, {"review": {"by": "rita"}}]

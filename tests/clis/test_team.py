@@ -93,7 +93,9 @@ def _keeps_its_secrets(house: ModelSite, lookout: Lookout) -> None:
     secrets = [each.encode() for each in (*KEYS.values(), *tokens.values(), *lookout.credentials)]
     assert [word for word in lookout.words if any(secret in word for secret in secrets)] == []
     meant = {house.data / f"{role}.token" for role in tokens}
-    found = {**dict(contents(house.directory)), **lookout.generated}
+    # what a program keeps in the directory of its own that its sandbox gives it goes with the launch
+    meanwhile = {path: text for path, text in lookout.generated.items() if ".own/" not in str(path)}
+    found = {**dict(contents(house.directory)), **meanwhile}
     assert len(found) > len(meant)
     assert [path for path, text in found.items() if path not in meant and any(chunk in text for chunk in secrets)] == []
     logs = "".join(house.log(launch["launch_id"]) for launch in house.launches()).encode()
