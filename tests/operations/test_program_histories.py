@@ -54,11 +54,13 @@ class Oracle:
         named = seconds or USUAL.get(reason)
         if reason == "quota":
             account = ACCOUNTS[name]
-            self.accounts[account] = max(self.accounts.get(account, 0), now + (named or 0) * 1100)
+            before = self.accounts.get(account, 0)
+            least = 720_000 if now - 720_000 < before <= now else 60_000
+            self.accounts[account] = max(before, now + max(least, (named or 0) * 1100))
             self.broken.discard(name)
             return
         count = self.ends[name][2] + 1 if name in self.ends else 1
-        wait = named * 1100 if named is not None else min(60_000 * 2 ** (count - 1), 3_600_000)
+        wait = max((named or 0) * 1100, min(60_000 * 2 ** (count - 1), 3_600_000))
         self.ends[name] = (now + wait, reason, count)
         self.broken.discard(name)
         if reason in PEOPLE:

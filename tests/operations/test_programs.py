@@ -650,6 +650,7 @@ def not_started(world: World) -> list[str]:
     """What people are told of w1 that cannot be started: the program of a fallback, or the agent."""
     found = world.owner.call("needs_you")["items"]
     titles = [need["title"] for need in found if (need["kind"], need["agent_id"]) == ("agent_cannot_start", "w1")]
+    titles = [each for each in titles if "keeps failing" not in each]
     return sorted(title.partition(" cannot")[0].partition(", ")[0] for title in titles)
 
 
