@@ -62,7 +62,7 @@ _FIXED_BY_PEOPLE = {failure.value: nature for failure, nature in NATURES.items()
 _GUARDED = {failure.value: nature for failure, nature in NATURES.items() if nature.guarded is not None}
 """Failures that a guard has made an end of; it is started again when its cooldown is over."""
 _REPEATED = frozenset({*NATURES} - {*_FIXED_BY_PEOPLE, *_GUARDED, Failure.QUOTA})
-"""Failures that can pass with time: people hear of them after so many in a row. A quota has a time of its own."""
+"""Failures that can pass with time: people hear of the third in a row. A quota has a time of its own."""
 _IN_A_ROW = 3
 _NO_REASON = "No reason was given."
 GUARDS = {
