@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +119,12 @@ class Team:
         holds = lambda found: len(found) > number and found[number]["state"] in over  # noqa: E731
         found: list[dict[str, Any]] = self.until(self.conversations, holds)
         return found[number]
+
+
+def running() -> set[str]:
+    """The words of every process of this machine."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.add(path.read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace"))
+    return found

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.coordinator.teams import Team, coordinating
+from tests.coordinator.teams import Team, coordinating, running
 from toryo.server import app
 from toryo.settings import GuardSettings, Settings
-
-
-def running() -> set[str]:
-    """The words of every process of this machine."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.add(path.read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace"))
-    return found
 
 
 @pytest.mark.deep

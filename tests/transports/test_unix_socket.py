@@ -87,7 +87,9 @@ def coordinator(own_site: LiveServer, tmp_path: Path) -> Iterator[subprocess.Pop
         f'    cli_args: [{tmp_path / "agent.py"}, "{{mcp_config}}", "{{prompt}}"]\n'
     )
     words = ("coordinator", "-c", str(tmp_path / "coordinator_config.yaml"), "--data-dir", str(own_site.directory))
-    process = subprocess.Popen([sys.executable, "-m", "toryo", *words], env=clean_environment())
+    # the project lies in the server's own directory, which no sandbox shows
+    environment = {**clean_environment(), "TORYO_SANDBOX": "none"}
+    process = subprocess.Popen([sys.executable, "-m", "toryo", *words], env=environment)
     try:
         yield process
     finally:
