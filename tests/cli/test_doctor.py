@@ -205,7 +205,10 @@ def test_check_says_how_to_log_in_to_an_account(machine: Machine) -> None:
 
 
 def test_check_asks_the_program_that_the_file_names(machine: Machine) -> None:
-    elsewhere = machine.install("claude").rename(machine.home / "claude")
+    elsewhere = machine.home / "elsewhere" / "claude"
+    elsewhere.parent.mkdir()
+    for each in (machine.install("claude"), machine.bin / "fake_agent.py"):
+        each.rename(elsewhere.with_name(each.name))
     machine.install("claude", logged_in=False)
     (machine.place / "c.yaml").write_text(f"ai_providers: {{claude: {{cli_command: {elsewhere}}}}}\n")
     told = machine.toryo("coordinator", "check", "-c", "c.yaml", "--json").json["providers"]

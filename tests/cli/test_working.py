@@ -60,7 +60,7 @@ def test_watching_a_task_that_fails_says_why_and_what_can_be_done(team: Toryo) -
     assert (reason, output_of_it) == ("The command ended with exit code 3.", "no wood")
     assert again == f"To retry it: toryo task retry {task}"
     assert printed == f"To see the output: toryo logs {task}"
-    assert "no wood" in team("logs", task).out
+    assert "no wood" in team("logs", task, "--follow").out, "the last of it may come after the news of the end"
     assert team("task", "retry", task).code == 0
 
 

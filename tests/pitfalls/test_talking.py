@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from json import dumps, loads
 
 import pytest
 import sqlalchemy as sa
-from pydantic import ValidationError
+from pydantic import BaseModel
 
 from tests.operations.talkers import begin, contents, converse, delegate, stop, two
 from tests.pitfalls.schema_values import calls
 from tests.stories import Answer, World
 from toryo.domain.errors import Code
 from toryo.operations.calls.catalogue import Audience, Operation, tools
+from toryo.operations.calls.validation import meant_by
 from toryo.storage import schema
 from toryo.storage.engine.statements import Statement
 
@@ -156,16 +158,17 @@ COMPLETED: tuple[Answer, ...] = (
 
 
 def is_taken(tool: Operation, arguments: Answer) -> bool:
+    """As a call by MCP is read. A text may have to be JSON: data of any shape is listed as text."""
     given = {name: value for name, value in arguments.items() if name != tool.asks_for}
-    for more in COMPLETED:
-        try:
-            tool.parameters.model_validate(
-                {**given, **{name: value for name, value in more.items() if given.get(name) is None}}
-            )
-        except ValidationError:
-            continue
-        return True
-    return False
+    as_json = loads(dumps(given).replace('"x"', '"{}"'))
+    return any(
+        isinstance(
+            meant_by(tool, {**said, **{name: value for name, value in more.items() if said.get(name) is None}})[0],
+            BaseModel,
+        )
+        for said in (given, as_json)
+        for more in COMPLETED
+    )
 
 
 @pytest.mark.pitfall("F114")

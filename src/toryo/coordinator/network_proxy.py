@@ -577,7 +577,8 @@ def _run(given: Mapping[str, Any], control: socket.socket, refusals: int, parent
             listening = published(port)
             at = listening.getsockname()[1]
             _tell(f"Port {port} of the program: http://127.0.0.1:{at}")
-            os.write(refusals, f"= {port} {at}\n".encode())
+            with contextlib.suppress(OSError):  # a full disk: the port is there all the same
+                os.write(refusals, f"= {port} {at}\n".encode())
             _started(ports.serve, listening, ports.lead_to(port))
     waiting.unregister(control)
     waiting.poll()

@@ -38,8 +38,10 @@ def kept_from(s: Snapshot, priority: Priority) -> bool:
 
 
 def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Millis | None:
+    if priority is None:  # what is kept is read only where somebody asks for it
+        return None
     kept = s.kept.get(program.account or "")
-    return kept.until(priority) if kept is not None and priority is not None else None
+    return kept.until(priority) if kept is not None else None
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:

@@ -10,7 +10,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Doing, Launch
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import DOING, Call
-from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.catalogue import FewNames, Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
@@ -42,7 +42,7 @@ class AppendLog(Parameters):
     text: Printed = Field(max_length=500_000, description="What the process printed.")
     usage: dict[str, Any] | None = Field(None, description="Tokens and cost so far, as far as known.")
     doing: WhatItDoes | None = Field(None, description="What the process does now, if that has changed.")
-    ports: Annotated[dict[Port, Port], Field(max_length=100)] | None = Field(
+    ports: FewNames[dict[Port, Port]] | None = Field(
         None, description="By the ports of the program, those of the machine at which they are reachable."
     )
 
