@@ -15,8 +15,8 @@ def test_ports_and_refused_hosts_stand_where_people_look_for_them(server: Toryo,
     task = server.json("task", "add", "Build", *named)["task_id"]
     place = server_discovery.find(None, None, server.home / "data", role="coordinator", environ={})
     with Client(place.url, place.token) as coordinator:
-        accounts = [{"provider": "claude", "account": "claude"}]  # who does not say may have any provider
-        asked = {"coordinator_id": project, "free_slots": 1, "running": [], "agent_ids": [agent], "accounts": accounts}
+        asked = {"coordinator_id": project, "free_slots": 1, "running": [], "agent_ids": [agent]}
+        asked["providers"] = ["claude"]  # who does not say may have any
         (launch,) = coordinator.call("claim_starts", **asked)["start"]
         launch_id = launch["launch_id"]
         coordinator.call("append_log", launch_id=launch_id, offset=0, text="", ports={"3000": 41237})
