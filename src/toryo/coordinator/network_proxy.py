@@ -577,7 +577,7 @@ def _run(given: Mapping[str, Any], control: socket.socket, refusals: int, parent
             listening = published(port)
             at = listening.getsockname()[1]
             _tell(f"Port {port} of the program: http://127.0.0.1:{at}")
-            with contextlib.suppress(OSError):  # a full disk: the port is there all the same
+            with contextlib.suppress(OSError):  # of a full disk; the port is there anyway
                 os.write(refusals, f"= {port} {at}\n".encode())
             _started(ports.serve, listening, ports.lead_to(port))
     waiting.unregister(control)
