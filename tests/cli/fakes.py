@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,5 +90,7 @@ class Machine:
     def left(self) -> list[str]:
         """What is in the home and among the temporary files, but for the servers' data."""
         own = self.home / ".local" / "share" / "toryo"
-        found = [path for folder in (self.home, self.temporary) for path in folder.rglob("*")]
+        # os.walk goes on where a launch's own directory is removed meanwhile
+        walked = [each for folder in (self.home, self.temporary) for each in os.walk(folder)]
+        found = [Path(at, name) for at, folders, files in walked for name in (*folders, *files)]
         return [str(path) for path in found if not (path.is_relative_to(own) or own.is_relative_to(path))]
