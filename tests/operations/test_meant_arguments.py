@@ -111,6 +111,13 @@ def test_a_text_that_cannot_be_stored_as_what_it_says_stays_text(text: str) -> N
     assert getattr(read(tool, given)[0], "result") == text  # noqa: B009
 
 
+def test_many_names_are_a_mistake_at_once() -> None:
+    """Whoever sends thousands keeps nobody waiting while near ones are looked for."""
+    tool, tasks = TOOLS["create_tasks_batch"], [{**NESTED[0], **{f"zq{each}": 1 for each in range(15)}}] * 2
+    assert len(read(tool, {"tasks": tasks[:1]})[1]) == 15
+    assert isinstance(meant_by(tool, {"tasks": tasks})[0], Refusal)
+
+
 def test_something_is_missing_and_something_is_unknown_so_that_both_are_said() -> None:
     tool = TOOLS["send_message"]
     found, _ = meant_by(tool, {"zqzqzq": "Hello"})

@@ -31,6 +31,8 @@ _UNKNOWN = "extra_forbidden"
 _ROUNDS = 4
 """What was a text may hold others."""
 
+_MOST_IGNORED = 20
+"""Names in one call: more are a mistake, because near ones are looked for to each."""
 _LONGEST = 100
 """Characters of a name as an answer repeats it."""
 
@@ -61,7 +63,9 @@ def _read(declared: type[BaseModel], arguments: dict[str, Any], invalid: Validat
         except ValidationError as left:
             invalid = left
     errors = invalid.errors(include_url=False)
-    if any(error["type"] != _UNKNOWN or _near(declared, error["loc"]) for error in errors):
+    if len(errors) > _MOST_IGNORED or any(
+        error["type"] != _UNKNOWN or _near(declared, error["loc"]) for error in errors
+    ):
         raise invalid
     for error in errors:
         _drop(arguments, error["loc"], error["input"])
