@@ -42,6 +42,12 @@ except OSError:  # a sandbox shows files, and lets nobody change them
     marks = bytearray({size})
 """
 
+IMPORT = """\
+try:
+    from toryo._marks import marks as _marks_
+except ModuleNotFoundError:  # a file that is run by itself, without the package
+    _marks_ = {}"""
+
 
 def bits(first: int, last: int) -> int:
     """These lines, the last one included."""
@@ -92,7 +98,7 @@ class _Marking:
         self._suite(body, within=False)
         if self.lines:
             top = next(_begins(each) for each in body if not _comes_first(each))
-            self._before[top] = "from toryo._marks import marks as _marks_"
+            self._before[top] = IMPORT
         for line in sorted(self._before, reverse=True):
             self.written.insert(line - 1, self._before[line])
 
