@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from toryo.coordinator import worktrees
@@ -34,19 +35,20 @@ def main() -> None:
         home = Path(folder)
         os.environ |= {"HOME": folder, "GIT_CONFIG_GLOBAL": os.devnull}
         repository = _repository(home / "large", options.files)
-        bare, ours, again = [], [], []
+        bare: list[float] = []
+        ours: list[float] = []
+        again: list[float] = []
         for number in range(options.rounds):
-            plain = home / f"plain-{number}"
-            acts: list[tuple[list[float], Callable[[], object]]] = [
-                (bare, lambda at=plain: _git(repository, "worktree", "add", "-q", "-b", at.name, str(at))),
-                (ours, lambda name=f"tsk_{number}": worktrees.make(repository, home / "ours", name)),
-            ]
-            for costs, act in acts[:: 1 if number % 2 else -1]:
+            name, plain = f"tsk_{number}", home / f"plain-{number}"
+            added = partial(_git, repository, "worktree", "add", "-q", "-b", plain.name, str(plain))
+            made = partial(worktrees.make, repository, home / "ours", name)
+            turns: list[tuple[list[float], Callable[[], object]]] = [(bare, added), (ours, made)]
+            for costs, act in turns[:: 1 if number % 2 else -1]:
                 costs.append(_cpu(act))
-            again.append(_cpu(lambda name=f"tsk_{number}": worktrees.make(repository, home / "ours", name)))
-        made = worktrees.find(repository, home / "ours", "tsk_0")
-        assert made is not None
-        objects = sum(1 for each in (repository_of(made.path) / "objects").rglob("*") if len(each.name) == 38)
+            again.append(_cpu(made))
+        first = worktrees.find(repository, home / "ours", "tsk_0")
+        assert first is not None
+        objects = sum(1 for each in (repository_of(first.path) / "objects").rglob("*") if len(each.name) == 38)
     print(f"{options.files:,} files, CPU, median of {options.rounds} (least to most)")
     for name, costs in (("git worktree add", bare), ("a launch's worktree", ours), ("the same, again", again)):
         print(f"{name:20} {statistics.median(costs):7.2f} s   ({min(costs):.2f} to {max(costs):.2f})")
