@@ -416,6 +416,31 @@ def test_a_manager_is_reviewed_with_the_work_of_its_team(world: World) -> None:
     assert world.why("boss").startswith("start")
 
 
+def test_whoever_has_a_subtask_in_review_goes_on_with_others_then_leaves_and_is_not_started(crew: World) -> None:
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"required_checks": BY_AGENT})
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    worker.call("get_my_task")
+    first = crew.task("w1", title="One", parent_task_id=task, status="todo")
+    second = crew.task("w1", title="Two", parent_task_id=task, status="todo")
+    for part in (first, second):
+        said = worker.next()
+        assert (said["action"], said["subtask"]["task_id"]) == ("start_subtask", part)
+        worker.set(part, "in_progress")
+        said = worker.refused("update_task_status", task_id=part, status="completed")
+        assert said["instruction"] == "The work on the subtask is being reviewed. Call get_next_action."
+    assert worker.next()["action"] == "wait_for_others"
+    worker.call("logout")
+    assert crew.why("w1") == "hold waiting_for_workers"
+    for _ in (first, second):
+        crew.housekeep()
+        reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.why("w1").startswith("start")
+    worker = crew.start("w1")
+    worker.call("get_my_task")
+    assert worker.next()["action"] == "report_completion"
+
+
 # --- reviewers that cannot -------------------------------------------------------------------------------------------
 
 

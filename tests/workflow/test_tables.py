@@ -103,10 +103,10 @@ WORKER = """
 4  wait_for_delegation         waiting_for_delegation  The task has no subtasks (or only cancelled ones), and only an open delegation prevents the report of success
 5  execute_task                executing_task          The task has no subtasks (or only cancelled ones)
 6  report_completion           needs_completion        Every subtask is completed or cancelled, at least one is completed, and no awaited delegation is open
-7  execute_subtask             executing_subtask       One of the worker's own subtasks is in progress and has no open subtasks (open ones are looked at instead)
+7  execute_subtask             executing_subtask       One of the worker's own subtasks is in progress, nobody reviews it, and it has no open subtasks (open ones are looked at instead)
 8  start_subtask               needs_start             One of the worker's own subtasks can be started
 9  wait_for_delegation         waiting_for_delegation  An awaited delegation is open, and nothing else can be done
-10 wait_for_others             waiting_for_workers     Another agent or a person works on a subtask, or a task below waits for approval
+10 wait_for_others             waiting_for_workers     Another agent or a person works on a subtask or reviews it, or a task below waits for approval
 11 review_and_resolve_blocks   needs_review            All remaining subtasks are blocked or failed
 12 resolve_dependency_deadlock dependency_deadlock     Subtasks are open, but none can be started
 """  # noqa: E501 - a row is a line

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from toryo.domain import creation_rules, task_readiness
 from toryo.domain.agents import Role
+from toryo.domain.review_checks import review_open
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Status, Task
 from toryo.workflow.snapshot import RuleInput
@@ -59,7 +60,7 @@ def waits_for_answer(case: RuleInput) -> bool:
 
 def in_review(case: RuleInput) -> bool:
     """The agent has reported success, and a reviewer has not decided yet."""
-    return case.main.checks is Checks.IN_REVIEW and question_open(case)
+    return review_open(case.main)
 
 
 def checks_running(case: RuleInput) -> bool:
@@ -118,9 +119,9 @@ def own_subtask_in_progress(case: RuleInput) -> bool:
 
 
 def current_subtask(case: RuleInput) -> Task | None:
-    """The first subtask that could be completed: nothing below it is open."""
+    """The first subtask that could be completed: nothing below it is open, and nobody reviews it."""
     own = (task for task in case.front if task.in_progress and task.assignee_id == case.agent.id)
-    return next((task for task in own if not case.open_below(task)), None)
+    return next((task for task in own if not case.open_below(task) and not review_open(task)), None)
 
 
 def own_startable_subtask(case: RuleInput) -> bool:
@@ -134,14 +135,18 @@ def next_subtask(case: RuleInput) -> Task | None:
 
 
 def others_at_work(case: RuleInput) -> bool:
-    """A subtask of another able agent or a person is in progress, or an approval below is pending."""
-    return approval_pending(case) or any(_of_others_at_work(case, task) for task in case.front)
+    """A subtask of another able agent or a person is in progress, or an approval or a review below is open."""
+    return _judged_by_others(case) or any(_of_others_at_work(case, task) for task in case.front)
+
+
+def _judged_by_others(case: RuleInput) -> bool:
+    return approval_pending(case) or any(review_open(task) for task in case.front)
 
 
 def at_work_for(case: RuleInput) -> list[Task]:
-    """The tasks a worker waits for: tasks that others work on, and requests that await approval."""
+    """The tasks a worker waits for: tasks that others work on or review, and requests that await approval."""
     asked = [descendant for descendant in case.descendants if _unjudged(descendant)]
-    return [*(task for task in case.front if _of_others_at_work(case, task)), *asked]
+    return [*(task for task in case.front if _of_others_at_work(case, task) or review_open(task)), *asked]
 
 
 def _of_others_at_work(case: RuleInput, task: Task) -> bool:
@@ -198,8 +203,8 @@ def _chose(case: RuleInput, choice: Choice) -> bool:
 
 
 def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
-    """The tasks that a worker told `wait_for_others` waits for; None if it waits for an approval."""
-    return None if approval_pending(case) else frozenset(task.id for task in at_work_for(case))
+    """The tasks that a worker told `wait_for_others` waits for; None if it waits for an approval or a review."""
+    return None if _judged_by_others(case) else frozenset(task.id for task in at_work_for(case))
 
 
 # --- outstanding, and new --------------------------------------------------------------------------------------------

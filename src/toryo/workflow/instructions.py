@@ -230,6 +230,7 @@ TEXTS: dict[str, str] = {
     "review.over": "The review is no longer needed, and your task is closed. End your process now.",
     "in_review": "Your work is being reviewed. End your process now; you will be started again if changes are "
     "requested.",
+    "in_review.subtask": "The work on the subtask is being reviewed. Call get_next_action.",
     "delegated": "Delegated to your chat session; the result will be in your task (`delegations`). Continue with your "
     "task: call get_next_action.",
     "get_next_action": "Call get_next_action.",

@@ -63,7 +63,8 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     ),
     Rule(
         "7",
-        "One of the worker's own subtasks is in progress and has no open subtasks (open ones are looked at instead)",
+        "One of the worker's own subtasks is in progress, nobody reviews it, and it has no open subtasks (open ones "
+        "are looked at instead)",
         facts.own_subtask_in_progress,
         Step("execute_subtask", "executing_subtask"),
     ),
@@ -81,7 +82,7 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     ),
     Rule(
         "10",
-        "Another agent or a person works on a subtask, or a task below waits for approval",
+        "Another agent or a person works on a subtask or reviews it, or a task below waits for approval",
         facts.others_at_work,
         Step("wait_for_others", "waiting_for_workers"),
     ),

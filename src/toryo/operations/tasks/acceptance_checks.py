@@ -157,7 +157,7 @@ def awaited(
     becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
     moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
     if review_open(task):
-        return _in_review(tree_state, task)
+        return _in_review(call, tree_state, task)
     asked = orjson.dumps({"report": report}).decode()
     if task.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
@@ -165,7 +165,7 @@ def awaited(
     if task.checks is not Checks.RUNNING:
         task = _begin(call, tree_state, task, keep)
         if review_open(task):
-            return _in_review(tree_state, task)
+            return _in_review(call, tree_state, task)
     call.change_session(report=asked)
     if call.may_wait:
         return Later(frozenset({f"check:{task.id}"}))
@@ -193,8 +193,9 @@ def _begin(call: Call, tree_state: TreeState, task: Task, keep: Callable[[], Non
     return found
 
 
-def _in_review(tree_state: TreeState, task: Task) -> Refused:
-    told = words("in_review", tree_state.project.settings.language)
+def _in_review(call: Call, tree_state: TreeState, task: Task) -> Refused:
+    key = "in_review" if task.id == call.session.task_id else "in_review.subtask"
+    told = words(key, tree_state.project.settings.language)
     return Refused(Refusal(Code.NOT_NOW, "The work is being reviewed.", told, task_id=task.id).answer())
 
 
