@@ -4,6 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+import toryo
+
+PACKAGES = Path(toryo.__file__).resolve().parents[1]
+"""Where the Toryo under test lies, which may be a copy: a sandbox shows no other."""
+
 
 def clean_environment(home: Path | None = None) -> dict[str, str]:
     """No variable of the machine's that speaks of Toryo, of pytest or of homes decides what a test sees: agents'

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.conftest import Toryo
-from tests.environments import BECOMES_PYTHON, clean_environment
+from tests.environments import BECOMES_PYTHON, PACKAGES, clean_environment
 
-ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "env", "git", "ls")
 """Of the real machine, and nothing else: it may have real agent programs."""
 LOGINS = {
@@ -64,7 +63,7 @@ class Machine:
         plan = {"version": version, "login": login, "hangs": False, **otherwise}
         # What it is made of lies beside it, as an installation does: its sandbox shows no tests of Toryo's.
         (self.bin / "fake_agent.py").write_bytes(FAKE.read_bytes())
-        text = f"{BECOMES_PYTHON}import json, sys\nsys.path.append({str(ROOT / 'src')!r})\n"
+        text = f"{BECOMES_PYTHON}import json, sys\nsys.path.append({str(PACKAGES)!r})\n"
         text += f"from fake_agent import main\nsys.exit(main(json.loads({json.dumps(plan)!r})))\n"
         return self.put(name, text)
 

@@ -22,6 +22,7 @@ from typing import Any
 from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.fakes import Machine
 from tests.documents import pages
+from tests.environments import PACKAGES
 from toryo.client import Client, server_discovery
 
 PROGRAMS = (
@@ -67,9 +68,7 @@ class Reader:
             if found and not (self.machine.bin / name).exists():
                 (self.machine.bin / name).symlink_to(found)
         self.machine.put("python3", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        self.machine.put(
-            "toryo", f'#!/bin/sh\nPYTHONPATH="{pages.ROOT / "src"}" exec "{sys.executable}" -m toryo "$@"\n'
-        )
+        self.machine.put("toryo", f'#!/bin/sh\nPYTHONPATH="{PACKAGES}" exec "{sys.executable}" -m toryo "$@"\n')
 
     @property
     def environment(self) -> Mapping[str, str]:

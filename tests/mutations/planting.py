@@ -308,7 +308,9 @@ def _note(files: Sequence[str], written: Path) -> None:
     noting = Noting(Marks(tree.package))
 
     def tests() -> int:
-        code = int(pytest.main([*OPTIONS, "-o", "timeout_method=signal", *SUITE, *files], plugins=[noting]))
+        code = int(
+            pytest.main([*OPTIONS, "-o", "timeout_method=signal", "-o", _HANGS, *SUITE, *files], plugins=[noting])
+        )
         passing = {test: found for test, found in noting.lines.items() if test not in noting.failing}
         written.write_text(json.dumps([passing, sorted(noting.failing)]))
         return code
