@@ -52,12 +52,20 @@ def test_nobody_and_strangers_are_not_able() -> None:
 
 
 def test_room_is_counted_without_the_task_itself() -> None:
+    main, other = at_work("main", "ann"), task("other", assignee="ann")
+    where = tree_state(main, other)
+    assert not parallel_limit.has_room(where, "ann", other)
+    assert parallel_limit.has_room(where, "ann", main)
+    assert parallel_limit.has_room(tree_state(main, other, crew=[agent("ann", parallel=2)]), "ann", other)
+    assert not parallel_limit.has_room(tree_state(main, elsewhere={"ann": 1}), "ann", main)
+
+
+def test_what_waits_for_a_task_does_not_use_up_the_place_of_its_agent() -> None:
     main = at_work("main", "ann")
-    where = tree_state(main)
-    assert not parallel_limit.has_room(where, "ann")
-    assert parallel_limit.has_room(where, "ann", "main")
-    assert parallel_limit.has_room(tree_state(main, crew=[agent("ann", parallel=2)]), "ann")
-    assert not parallel_limit.has_room(tree_state(main, elsewhere={"ann": 1}), "ann", "main")
+    below = at_work("below", "bob", below=main)
+    part = task("part", assignee="ann", below=below)
+    assert parallel_limit.fits(tree_state(main, below, part), part)
+    assert not parallel_limit.fits(tree_state(main, below, part, at_work("other", "ann")), part)
 
 
 def test_workers_below_a_manager_are_found_at_any_depth_and_only_the_able_ones() -> None:

@@ -161,3 +161,25 @@ def test_what_an_idle_hour_of_a_crew_writes_is_next_to_nothing(world: World):
     decisions = world.events("decision.launch")
     assert len(decisions) == 2 * 5
     assert {decision["data"]["reason"] for decision in decisions} == {"no_in_progress_task", "no_chat_work"}
+
+
+def test_a_part_of_an_agents_own_task_that_its_manager_gives_back_to_it_is_done(world: World) -> None:
+    world.project()
+    world.manager("boss")
+    world.worker("w1", "boss")
+    above = world.task("w1", title="Above")
+    world.start("w1").call("logout")
+    below = world.task("boss", title="Below", parent_task_id=above)
+    boss = world.start("boss")
+    boss.call("get_my_task")
+    (part,) = boss.assigned({"Part": "w1"})
+    assert boss.next()["state"] == "situational_awareness"
+    boss.begin(part)
+    boss.wait()
+    assert world.why("w1").startswith("start")
+    world.start("w1").report()
+    assert world.status(part) == "completed"
+    world.start("boss").report()
+    assert world.status(below) == "completed"
+    world.start("w1").report()
+    assert world.status(above) == "completed"

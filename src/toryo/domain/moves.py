@@ -6,10 +6,10 @@ housekeeping) goes through it; nothing else changes a status.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from toryo.domain import task_readiness
+from toryo.domain import parallel_limit, task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -669,7 +669,7 @@ def _assignee_not_active(tree_state: TreeState, task: Task) -> _Words:
 
 def _parallel_limit(tree_state: TreeState, task: Task) -> _Words:
     assert task.assignee_id is not None
-    running = sorted(_but(tree_state.busy.get(task.assignee_id, frozenset()), task.id))
+    running = sorted(parallel_limit.counted(tree_state, task.assignee_id, task))
     return (
         Code.LIMIT_REACHED,
         say(
@@ -687,10 +687,6 @@ def _parallel_limit(tree_state: TreeState, task: Task) -> _Words:
         "Leave this task in todo and start it when that work is finished, or assign it to another agent.",
         {"running": running},
     )
-
-
-def _but(ids: Iterable[str], one: str) -> list[str]:
-    return [each for each in ids if each != one]
 
 
 _HINDERED = {

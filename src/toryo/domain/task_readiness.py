@@ -78,7 +78,8 @@ def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
     if child.assignee_id is not None and tree_state.able(child.assignee_id):
         return parallel_limit.fits(tree_state, child)
     return any(
-        parallel_limit.has_room(tree_state, able_worker.id) for able_worker in tree_state.able_workers(manager_id)
+        parallel_limit.has_room(tree_state, able_worker.id, child)
+        for able_worker in tree_state.able_workers(manager_id)
     )
 
 
@@ -89,4 +90,4 @@ def held_by_limit(tree_state: TreeState, child: Task, manager_id: str) -> bool:
     if child.assignee_id is not None and tree_state.able(child.assignee_id):
         return not parallel_limit.fits(tree_state, child)
     workers = tree_state.able_workers(manager_id)
-    return bool(workers) and not any(parallel_limit.has_room(tree_state, worker.id) for worker in workers)
+    return bool(workers) and not any(parallel_limit.has_room(tree_state, worker.id, child) for worker in workers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toryo.domain import creation_rules, task_readiness
+from toryo.domain import creation_rules, parallel_limit, task_readiness
 from toryo.domain.agents import Role
 from toryo.domain.review_checks import review_open
 from toryo.domain.sessions import Choice
@@ -302,7 +302,7 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
     found: set[str] = set()
     for child in case.children:
         if task_readiness.held_by_limit(case.tree_state, child, case.agent.id):
-            found.update(*(case.tree_state.busy.get(each, frozenset()) for each in _could_do(case, child)))
+            found.update(*(parallel_limit.counted(case.tree_state, each, child) for each in _could_do(case, child)))
     return frozenset(at_work | found | {task.id for task in _outside_at_work(case)})
 
 
