@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 from collections.abc import Iterator
@@ -105,6 +106,30 @@ def test_half_a_surrogate_in_an_argument_is_a_refusal(http: httpx.Client) -> Non
 def test_a_wrong_content_type_is_refused(http: httpx.Client) -> None:
     headers = {**JSON_RPC, "content-type": "text/plain"}
     assert http.post("/mcp", content=call("echo"), headers=headers).status_code == 400
+
+
+@pytest.mark.parametrize("media_type", ["Application/JSON", "APPLICATION/json; charset=UTF-8"])
+def test_a_content_type_means_the_same_in_capitals(http: httpx.Client, media_type: str) -> None:
+    for body in (call("health_check"), request("tools/list")):
+        answer = http.post("/mcp", content=body, headers={**JSON_RPC, "content-type": media_type})
+        assert answer.status_code == 200, answer.text
+        assert "result" in answer.json()
+
+
+@pytest.mark.parametrize("strange", [1.5, None, True, ["1"], {"n": 1}])
+def test_a_request_whose_id_is_none_that_can_be_answered_is_refused(http: httpx.Client, strange: object) -> None:
+    for body in (call("health_check", request_id=strange), request("tools/list", request_id=strange)):
+        answer = http.post("/mcp", content=body, headers=JSON_RPC)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
+        assert "id" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
+def test_a_compressed_body_is_refused_as_such(http: httpx.Client, encoding: str) -> None:
+    packed = gzip.compress(call("health_check"))
+    answer = http.post("/mcp", content=packed, headers={**JSON_RPC, "content-encoding": encoding})
+    assert answer.status_code == 415
+    assert encoding in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "text/event-stream", ""])

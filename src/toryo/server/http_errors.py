@@ -73,6 +73,14 @@ def too_large(limit: int) -> Refusal:
     )
 
 
+def compressed(encoding: str) -> Refusal:
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        say("The body is compressed (Content-Encoding: {encoding}), which is not accepted.", encoding=encoding[:40]),
+        "Send it as it is, without Content-Encoding.",
+    )
+
+
 def too_many_values(most: int) -> Refusal:
     return Refusal(
         Code.TOO_LARGE,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _INVALID_REQUEST = -32600
 _UNKNOWN = frozenset({Code.INVALID_CREDENTIALS, Code.SESSION_TOKEN_INVALID})
+_MEDIA_TYPE = b"content-type"
 _ONLY_POST = ((b"allow", b"POST"),)
 
 
@@ -86,7 +87,7 @@ class McpEndpoint:
             await self._keeper
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
+        headers = _with_lower_media_type(scope)
         if scope["method"] != "POST":
             await self._stream(scope, headers, receive, request_bodies.guarded(send))
             return
@@ -98,7 +99,7 @@ class McpEndpoint:
         except request_bodies.Gone:
             return
         except Refusal as refusal:
-            await _too_large(send, refusal.answer())
+            await _refuse_body(send, refusal)
             return
         unique = len(headers) == len(scope["headers"])
         request = mcp_fast_path.recognise(headers, body, self._envelopes) if unique else None
@@ -168,6 +169,9 @@ class McpEndpoint:
         return mcp_results.response(call, outcome, self._about_server)
 
     async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        if mcp_fast_path.has_strange_id(body):
+            await _send_error(send, 400, "The id of a request must be a text or a whole number.")
+            return
         sdk = await self._loaded()
         progress = mcp_fast_path.progress_wanted(dict(scope["headers"]), body)
 
@@ -208,6 +212,25 @@ class McpEndpoint:
             await self._closing.wait()
 
 
-async def _too_large(send: Send, refusal: dict[str, Any]) -> None:
-    error = {"code": _INVALID_REQUEST, "message": refusal["message"], "data": refusal}
-    await request_bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
+def _with_lower_media_type(scope: Scope) -> dict[bytes, bytes]:
+    """The headers, of which the media type means the same in capitals; the SDK compares it as it is written."""
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    given = headers.get(_MEDIA_TYPE, b"")
+    media_type, separator, rest = given.partition(b";")
+    if media_type != (lower := media_type.lower()):
+        headers[_MEDIA_TYPE] = lower + separator + rest
+        scope["headers"] = [
+            (name, headers[_MEDIA_TYPE] if (name, value) == (_MEDIA_TYPE, given) else value)
+            for name, value in scope["headers"]
+        ]
+    return headers
+
+
+async def _refuse_body(send: Send, refusal: Refusal) -> None:
+    answer = refusal.answer()
+    await _send_error(send, 413 if refusal.code is Code.TOO_LARGE else 415, answer["message"], answer)
+
+
+async def _send_error(send: Send, status: int, message: str, data: dict[str, Any] | None = None) -> None:
+    error = {"code": _INVALID_REQUEST, "message": message, **({} if data is None else {"data": data})}
+    await request_bodies.send_json(send, status, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))

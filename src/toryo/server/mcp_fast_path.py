@@ -103,6 +103,18 @@ def _message(body: bytes) -> dict[str, Any] | None:
     return message
 
 
+def has_strange_id(body: bytes) -> bool:
+    """Whether it is a request whose id is neither a text nor a whole number: the SDK takes it for a notification and
+    answers nothing that its sender could wait for."""
+    try:
+        message = exact_json.loads(body)
+    except orjson.JSONDecodeError:
+        return False
+    if type(message) is not dict or "method" not in message or "id" not in message:
+        return False
+    return type(message["id"]) not in (int, str)
+
+
 def _handshake_call(message: dict[str, Any]) -> Call | None:
     params = message.get("params")
     if not _has_plain_params(params):

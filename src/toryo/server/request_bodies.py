@@ -36,7 +36,10 @@ class Bodies:
         self._turn = asyncio.Lock()
 
     async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
-        """The whole body. Raises Refusal (too large; stops reading) or Gone."""
+        """The whole body. Raises Refusal (too large, or compressed; stops reading) or Gone."""
+        encoding = headers.get(b"content-encoding", b"identity")
+        if encoding.strip().lower() not in (b"identity", b""):
+            raise http_errors.compressed(encoding.decode("latin-1"))
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > self._limit:
             raise http_errors.too_large(self._limit)
