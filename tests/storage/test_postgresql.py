@@ -15,6 +15,7 @@ from tests.databases import postgres_url
 from tests.postgres_proxy import Proxy, proxy
 from tests.storage.tables import NEW_COUNTER, NEW_ITEM, define, increment, item_ids, number
 from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.postgresql import PostgreSQLDatabase
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable, OutcomeUnknown, Unstorable
 from toryo.storage.open_database import open_database, upgrade
@@ -50,6 +51,23 @@ def test_two_servers_share_one_database_and_lose_nothing(
     with open_database(postgres_empty) as other:
         at_once(8, lambda which: [(postgres, other)[which % 2].write(increment) for _ in range(50)])
     assert postgres.read(number) == 400
+
+
+def test_a_pool_that_gives_each_transaction_another_connection_is_refused_at_the_start(
+    postgres_empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Any] = []
+    connect = PostgreSQLDatabase.connect
+
+    def pooled(self: PostgreSQLDatabase, **how: Any) -> Any:
+        """What such a pool does: two clients that are idle get one connection."""
+        if not how["reads_only"] or not kept:
+            kept.append(connect(self, **how))
+        return kept[-1]
+
+    monkeypatch.setattr(PostgreSQLDatabase, "connect", pooled)
+    with pytest.raises(DatabaseUnavailable, match="pool_mode = session"):
+        open_database(postgres_empty)
 
 
 def test_works_that_lock_in_opposite_order_are_both_done(postgres: Database) -> None:

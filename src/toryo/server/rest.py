@@ -6,6 +6,7 @@ Operations check permissions; only the rule that agents' credentials are not acc
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
@@ -78,7 +79,7 @@ class Rest:
         self._bodies = Bodies(max_body)
         self._pace = pace
         self._streams = EventStreams(waiting)
-        self._openapi: tuple[bytes, str] | None = None
+        self._openapi: asyncio.Task[tuple[bytes, str]] | None = None
 
     def app(self) -> ASGIApp:
         """The endpoints as an application, below `API`."""
@@ -102,10 +103,10 @@ class Rest:
         return app
 
     async def docs(self, _request: Request) -> Response:
-        return HTMLResponse(self._described()[1], headers=api_docs_page.HEADERS)
+        return HTMLResponse((await self._described())[1], headers=api_docs_page.HEADERS)
 
     async def _describe(self, request: Request) -> Response:
-        response = Response(self._described()[0], media_type="application/json")
+        response = Response((await self._described())[0], media_type="application/json")
         await content_encoding.compress(response, request.headers.get("accept-encoding", ""))
         return response
 
@@ -148,11 +149,15 @@ class Rest:
         body = await self._bodies.read(request.receive, dict(request.scope["headers"]))
         return replace(credentials, idempotency_key=_idempotency_key(request)), gather(operation, request, body)
 
-    def _described(self) -> tuple[bytes, str]:
+    async def _described(self) -> tuple[bytes, str]:
+        """The document and its page. Made once, in a thread: it takes more than a second, and others are served."""
         if self._openapi is None:
-            document = openapi.document(self._operations.values(), API, STREAM)
-            self._openapi = orjson.dumps(document), api_docs_page.page(document)
-        return self._openapi
+            self._openapi = asyncio.create_task(asyncio.to_thread(self._describe_all))
+        return await asyncio.shield(self._openapi)
+
+    def _describe_all(self) -> tuple[bytes, str]:
+        document = openapi.document(self._operations.values(), API, STREAM)
+        return orjson.dumps(document), api_docs_page.page(document)
 
 
 def _credentials(operation: Operation, request: Request) -> Credentials:

@@ -134,12 +134,30 @@ class PostgreSQLDatabase(Database):
         return WorkerPool(name, threads, lambda: _Hand(self, reads=reads), self._inside, most=_WORKS_TOGETHER)
 
     def _look(self) -> None:
-        """Raises now instead of at the first call if the server is unreachable or refuses the connection."""
+        """Raises now instead of at the first call if the server is unreachable, refuses the connection, or is behind a
+        pool that gives each transaction another one."""
         try:
             self.write(lambda _: None)
+            self._refuse_pooled_transactions()
         except BaseException:
             self.close()
             raise
+
+    def _refuse_pooled_transactions(self) -> None:
+        """A pool that gives each transaction another connection would lose settings, locks and notifications. It gives
+        two clients that are idle the same one."""
+        pair = [self.connect(reads_only=True) for _ in range(2)]
+        try:
+            backends = {each.command(silent_postgresql.WHO).get_value(0, 1) for each in pair}
+        finally:
+            for each in pair:
+                each.close()
+        if len(backends) < len(pair):
+            raise DatabaseUnavailable(
+                f"At {self.place} a pool in transaction mode (PgBouncer) stands before PostgreSQL: the settings, locks "
+                "and notifications of a connection would be lost.",
+                "Give the address of PostgreSQL itself, or set pool_mode = session.",
+            )
 
 
 class PostgreSQLConnection(DriverConnection):
