@@ -85,9 +85,10 @@ Worlds = Callable[[], AbstractContextManager[Counting]]
 
 
 def listed(world: World, credentials: Credentials, toolset: str | None = None) -> bytes:
-    """The `tools` of the answer of tools/list."""
+    """The `tools` of the answer of tools/list, without `_meta`: that is for the client, no model is shown it."""
     found = world.dispatcher.list_tools(credentials, toolset)
-    return orjson.dumps([tool(each).model_dump(by_alias=True, exclude_none=True, mode="json") for each in found])
+    told = [tool(each).model_dump(by_alias=True, exclude_none=True, exclude={"meta"}, mode="json") for each in found]
+    return orjson.dumps(told)
 
 
 def lists(here: World) -> dict[str, int]:

@@ -21,6 +21,8 @@ def test_tools_are_listed_with_their_schemas(connect: Connect) -> None:
             tools = (await wire.ask("tools/list"))["result"]["tools"]
             assert {"authenticate", "get_next_action", "health_check"} <= {tool["name"] for tool in tools}
             assert all(tool["inputSchema"]["type"] == "object" for tool in tools)
+            whole = {tool["name"] for tool in tools if tool.get("_meta")}
+            assert whole == {"get_my_task", "get_task", "get_pending_messages"}
 
     asyncio.run(story())
 
