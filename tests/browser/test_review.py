@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests import sandboxes
 from tests.browser import browsers
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
+from toryo.coordinator import worktrees
 
 pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
@@ -177,3 +181,19 @@ def test_the_buttons_of_the_verdict_stay_where_they_are_while_comments_come_and_
         assert [place(each) for each in buttons] == before
         page.locator("main").evaluate("main => main.scrollTo(0, 1500)")
         assert [place(each) for each in buttons] == before
+
+
+def test_a_base_that_nobody_has_moved_and_the_hosts_that_were_refused_are_told_where_work_is_reviewed(
+    house: SiteRepository, chrome: Browser
+) -> None:
+    hosts = ("https://one.example/", "http://two.example/")
+    task = drafted(house, "Look out", f"{'; '.join(f'curl -sS -m 5 {each}' for each in hosts)}; echo new > e")
+    words = ["git", "commit", "--quiet", "--allow-empty", "--message=evil"]
+    subprocess.run(words, cwd=house.path, env={**os.environ, **worktrees.signing("ann")}, check=True)
+    with browsers.window(chrome, house.site) as window:
+        page = window.page(f"/p/house/review/{task}")
+        expect(page.get_by_text("Nothing is merged into it until you have looked")).to_be_visible()
+        page.goto(f"{window.url}/t/{task}?tab=log")
+        refused = page.get_by_text("Its sandbox refused these hosts:").locator("xpath=..").get_by_role("listitem")
+        expect(refused).to_have_text(["one.example:443", "two.example:80"] if sandboxes.works() else [])
+    house.git("reset", "--quiet", "--hard", "HEAD~1")
