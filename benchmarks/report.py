@@ -61,7 +61,7 @@ BENCHES = (
     Bench("mcp_calls", ("--calls", "6000", "--rounds", "3")),
     Bench(
         "queues",
-        ("--only", "cycles,push", "--rounds", "3", "--seconds", "1", "--clients", "1,64", "--pushes", "100"),
+        ("--only", "cycles,push", "--rounds", "3", "--seconds", "0.7", "--clients", "1,64", "--pushes", "60"),
         databases=True,
     ),
     Bench(
