@@ -231,6 +231,7 @@ def test_a_hunk_ends_with_as_many_lines_as_its_head_says() -> None:
         ("@@ -3,2 +2,0 @@ def f():\n-a\n-b\n", [(3, 5)]),
         ("@@ -3,5 +3,4 @@\n x\n-a\n+b\n y\n z\n-c\n", [(4, 5), (7, 8)]),
         ("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", [(1, 2)]),
+        ("@@ -3,2 +3,2 @@\n-a\n+b\n z\n\\ No newline at end of file\n", [(3, 4)]),
         ("@@ -3 +3 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n", [(3, 4), (9, 10)]),
         ("no head\n-a\n+b\n", []),
     ],
@@ -238,6 +239,16 @@ def test_a_hunk_ends_with_as_many_lines_as_its_head_says() -> None:
 def test_the_lines_that_a_patch_replaces_are_counted_before_the_change(hunk: str, runs: list[tuple[int, int]]) -> None:
     found = read(f"diff --git a/f b/f\n--- a/f\n+++ b/f\n{hunk}")
     assert [(each.start, each.end) for each in found.runs] == runs
+
+
+def test_a_line_without_its_end_is_another_line() -> None:
+    change = "@@ -1 +1 @@\n-a\n+b\n"
+    whole, cut = (
+        read(f"diff --git a/f b/f\n--- a/f\n+++ b/f\n{hunk}")
+        for hunk in (change, f"{change}\\ No newline at end of file\n")
+    )
+    assert whole.runs[0].text == "-a\n+b"
+    assert cut.runs[0].text == "-a\n+b\n\\ No newline at end of file"
 
 
 def one_of(task_id: str, *runs: Run, **facts: object) -> Change:

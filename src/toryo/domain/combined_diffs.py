@@ -37,9 +37,6 @@ class Run:
     end: int
     text: str
 
-    def touches(self, other: Run) -> bool:
-        return self.start <= other.end and other.start <= self.end
-
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
@@ -178,7 +175,7 @@ def _combined(changes: list[Change], before: Mapping[str, Collection[str]]) -> C
     meetings.sort(key=lambda each: _RANK[each.kind])
     tasks: dict[str, dict[str, None]] = {}
     found = [(hunk, change) for change in changes for hunk in change.hunks or ()]
-    for hunk, change in sorted(found, key=lambda each: each[0].runs[0].start if each[0].runs else 0):
+    for hunk, change in sorted(found, key=lambda each: [run.start for run in each[0].runs]):
         tasks.setdefault(hunk.text, {})[change.task_id] = None
     shared = tuple(SharedHunk(tuple(whose), text) for text, whose in tasks.items())
     return CombinedFile(changes[0].path, tuple(changes), tuple(meetings), shared)
