@@ -32,7 +32,7 @@ from tests.domain.things import (
     tree_state,
 )
 from toryo.domain.errors import Code
-from toryo.domain.moves import Actor, relation
+from toryo.domain.moves import Actor, refusal_to_judge, relation
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Approval, Checks, Status, Wait
 from toryo.domain.tree_state import TreeState
@@ -804,3 +804,18 @@ def test_a_window_is_closed_once() -> None:
     main = at_work("main", "ann", worked_attempt=1)
     changes = moves(tree_state(main, todo("t", "ann", below=main)), "t", IN_PROGRESS, ANN)
     assert [change.after.id for change in changes] == ["t"]
+
+
+# --- judging a request -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_only_a_request_that_has_not_been_started_is_judged(status: Status) -> None:
+    where = alone(status, approval=Approval.PENDING)
+    refused = refusal_to_judge(where, where.tree.tasks["t"], OWNER)
+    assert (refused is None) == (status in (BACKLOG, TODO, BLOCKED))
+
+
+def test_toryo_itself_may_start_a_draft_as_people_may() -> None:
+    for who in (OWNER, GUARD):
+        assert statuses(move(alone(BACKLOG), "t", IN_PROGRESS, who)) == {"t": "in_progress"}

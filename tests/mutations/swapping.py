@@ -42,9 +42,10 @@ def planted(fault: Fault, path: Path, imported: Iterable[FunctionType]) -> bool:
     outermost = {name for name in changed if not any(name[0].startswith(f"{other[0]}.<locals>.") for other in changed)}
     if not outermost or not all(_fits(found[name], after[name]) for name in outermost):
         return False
-    for name in outermost:
+    for name in changed:  # also what a function has made of its parts before now
         for function in found[name]:
-            function.__code__ = after[name]
+            if _fits([function], after[name]):
+                function.__code__ = after[name]
     return True
 
 

@@ -301,6 +301,12 @@ class House:
     def full(self, rooms):
         return all(any(each) for each in rooms)
 
+def below(limit):
+    def is_below(number):
+        return number <= limit
+    return is_below
+
+LOW = below(3)
 LIMIT = 3
 """
 
@@ -319,6 +325,15 @@ def test_a_fault_within_a_part_of_a_function_is_planted_with_the_function(tmp_pa
     assert house.House().full([[1, 0]])
     assert swapping.planted(inner, tmp_path / "house.py", swapping.functions(tmp_path))
     assert not house.House().full([[1, 0]])
+
+
+def test_a_fault_is_planted_in_what_a_function_has_made_at_the_import_too(tmp_path: Path) -> None:
+    house = imported(tmp_path / "house.py", HOUSE)
+    inner = next(each for each in faults("house.py", HOUSE) if each.old == "number <= limit" and "<" not in each.new)
+    assert house.LOW(3)
+    assert swapping.planted(inner, tmp_path / "house.py", swapping.functions(tmp_path))
+    assert not house.LOW(3)
+    assert not house.below(3)(3)
 
 
 def test_a_fault_at_the_top_cannot_be_planted_after_the_import(tmp_path: Path) -> None:
