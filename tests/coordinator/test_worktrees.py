@@ -413,7 +413,8 @@ def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository, pl
 
 
 def test_git_s_words_get_the_next_step_where_it_is_known():
-    words = running.explained("fatal: x: No space left on device", ("worktree", "add"), Path("p"))
+    words = running.explained("fatal: x: No space left on device.", ("worktree", "add"), Path("p"))
+    assert ".." not in words
     assert words.startswith("git worktree failed in p: fatal: x")
     assert "Free some space" in words
 

@@ -252,7 +252,7 @@ def environment(inherited: Mapping[str, str]) -> dict[str, str]:
 
 def explained(words: str, arguments: tuple[str, ...], directory: Path) -> str:
     """Git's error message, and the next step if it is known."""
-    said = " ".join(line.strip() for line in words.splitlines() if line.strip())[:1500]
+    said = " ".join(line.strip() for line in words.splitlines() if line.strip())[:1500].rstrip(".")
     step = next((step for sign, step in NEXT_STEPS if sign in said), "")
     return f"git {arguments[0]} failed in {directory}: {said or 'git printed no error message'}. {step}".strip()
 
