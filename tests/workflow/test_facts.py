@@ -252,3 +252,36 @@ def test_a_session_that_has_fetched_is_not_asked_to_again() -> None:
     assert facts.task_not_fetched(found)
     assert facts.task_not_fetched(replace(found, session=session(fetched_at=None)))
     assert not facts.task_not_fetched(replace(found, session=session()))
+
+
+# --- what a worker waits for -----------------------------------------------------------------------------------------
+
+REVIEWED = at_work("reviewed", "ann", below=JOB, checks=Checks.IN_REVIEW, open_questions=1)
+
+
+def test_a_subtask_that_somebody_reviews_is_waited_for_and_not_worked_on() -> None:
+    here = case(tree_state(JOB, REVIEWED, stuck("stuck", "bob", below=JOB)), "ann")
+    assert facts.current_subtask(here) is None
+    assert facts.others_at_work(here)
+    assert [each.id for each in facts.at_work_for(here)] == ["reviewed"]
+    assert facts.awaited_from_others(here) is None
+    asked = case(tree_state(JOB, replace(REVIEWED, open_questions=0)), "ann")
+    assert facts.current_subtask(asked) is not None
+    assert not facts.others_at_work(asked)
+
+
+def test_only_a_subtask_in_progress_is_replaced_by_what_is_open_below_it() -> None:
+    for begun, seen in ((at_work("part", "ann", below=JOB), "leaf"), (todo("part", "ann", below=JOB), "part")):
+        here = case(tree_state(JOB, begun, todo("leaf", "ann", below=begun)), "ann")
+        assert [each.id for each in here.front] == [seen]
+
+
+def test_a_report_is_refused_only_for_its_delegation_where_no_subtask_is_open() -> None:
+    refused = session("ann", "job", refused_for_delegation=True)
+    for parts, expected in (
+        ((), True),
+        ((cancelled("t", "ann", below=JOB),), True),
+        ((todo("t", "ann", below=JOB),), False),
+    ):
+        here = case(tree_state(JOB, *parts, open_delegations={"job": 1}), "ann")
+        assert facts.refused_only_for_delegation(replace(here, session=refused)) is expected
