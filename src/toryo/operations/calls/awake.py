@@ -1,8 +1,8 @@
 """Since when a server has been there without a gap: what others have not said before that, they could not say.
 
 A gap is a suspended machine, a stopped process, a jump of the clock, or the time before the start. Who was silent
-through one is not gone. `Dispatcher.watch_for_gaps` begins the watch, and says what is done after a gap, before anything
-is decided by what has run out meanwhile.
+through one is not gone. `Dispatcher.watch_for_gaps` begins the watch, and says what is done after a gap, before
+anything is decided by what has run out meanwhile.
 """
 
 from __future__ import annotations

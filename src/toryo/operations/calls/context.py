@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.talk_limits import TalkLimits
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import SECOND
 from toryo.operations.calls import server_id
 from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.decision_cache import HoldCache, Waits

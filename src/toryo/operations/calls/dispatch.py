@@ -141,7 +141,7 @@ class Dispatcher:
     # --- gaps ------------------------------------------------------------------------------------------------------
 
     def watch_for_gaps(self, afterwards: Callable[[Call], None]) -> None:
-        """From now on nothing is decided after a gap before `afterwards`; the first gap is the time before the start."""
+        """From now on nothing is decided after a gap before `afterwards`; the first gap is that before the start."""
         self._after_gap = afterwards
         self._resume(self.database.write(self._itself(self._alone(afterwards), NOTHING_SHOWN)))
 

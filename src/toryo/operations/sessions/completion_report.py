@@ -53,7 +53,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
         return before
     snapshot = call.own_snapshot()
     if launch_rules.withdrawn(snapshot, session) is not None or (
-        session.over and not _may_have_last_word(call, snapshot)
+        session.over and not (task_reports.nobody_has_begun(call) or _may_have_last_word(call, snapshot))
     ):
         return task_reports.too_late(call, report.model_dump())
     tree_state = snapshot.ground_of(session.task_id)
