@@ -211,3 +211,24 @@ def test_a_result_that_the_server_has_taken_already_changes_nothing_when_it_come
     crew.coordinator().exited(worker.launch_id, exit_code=0, unreported=unreported("failed"))
     assert crew.status(task) == "completed"
     assert len(crew.events(task_id=task)) == before
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_task_of_a_queue_counts_likewise_if_it_has_gone_back_and_nobody_has_taken_it(
+    world: World, taken: bool
+) -> None:
+    world.project(decomposition="never")
+    for name in ("q1", "q2"):
+        world.worker(name, agent_type="plan")
+    filed = world.owner.call("file_task", project_id=world.project_id, title="Plan", agent_type="plan")
+    task = filed["task_id"]
+    worker = world.start("q1")
+    world.advance(91)
+    world.housekeep()
+    assert world.status(task) == "todo"
+    if taken:
+        world.advance(10)
+        world.start("q2")
+    answer = worker.call("report_completed", result="success", summary="here it is")
+    assert answer["status"] == ("unchanged" if taken else "completed")
+    assert world.status(task) == ("in_progress" if taken else "completed")

@@ -41,11 +41,16 @@ def nobody_has_begun(call: Call) -> bool:
     """Nothing was heard of this session for a lease, so it was given up; but nobody has taken its place, and the task
     is as it was. What it has finished meanwhile counts."""
     session, task = call.session, call.tx.tasks.find(call.session.task_id or "")
-    if session.end_reason is not End.LEASE_EXPIRED or task is None or task.moved_at > (session.ended_at or 0):
+    if task is None or task.moved_at > (session.ended_at or 0):
         return False
     last = call.tx.launches.last_of_task(task.id)
     followed = last is not None and last.id != session.launch_id and last.signed_in_at is not None
-    return not followed and guards.still_belongs(call, session)
+    return not followed and given_up(call)
+
+
+def given_up(call: Call) -> bool:
+    """Whether this session was ended only because nothing was heard of it, and its agent may still work here."""
+    return call.session.end_reason is End.LEASE_EXPIRED and guards.still_belongs(call, call.session)
 
 
 def too_late(call: Call, report: dict[str, Any]) -> Reported:
