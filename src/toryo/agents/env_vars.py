@@ -33,7 +33,7 @@ def own_python_path() -> dict[str, str]:
 
     root = str(Path(toryo.__file__).resolve().parents[1])
     installed = any(root == str(Path(each).resolve()) for each in sys.path if each.endswith("-packages"))
-    libraries = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
+    libraries = {name: os.environ[name] for name in LIBRARIES if name in os.environ}
     return libraries if installed else {**libraries, "PYTHONPATH": root}
 
 
@@ -43,4 +43,4 @@ def runner(directory: Path) -> dict[str, str]:
 
 
 UNREPORTED_FILE = "unreported.json"
-_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
