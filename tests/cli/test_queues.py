@@ -215,6 +215,20 @@ def test_a_command_that_hangs_is_ended_with_all_it_started_when_its_time_is_up(s
     assert gone(site.directory / "child")
 
 
+@pytest.mark.deep
+def test_whatever_a_command_has_started_ends_with_an_agent_that_is_killed(site: Site, start: Start) -> None:
+    bell, gate = site.bell(), site.gate()
+    task = filed(chief(site))
+    agent = start("a1", f"sleep 600 & echo $! > child; echo $$ > parent; echo begun > {bell}; {gate}; echo done")
+    bell.rung(1)
+    agent.kill()
+    assert gone(site.directory / "child")
+    assert gone(site.directory / "parent")
+    gate.open()
+    start("a1", "echo again")
+    assert ended(chief(site), task)["result"] == "again"
+
+
 # --- a first try, and keys -------------------------------------------------------------------------------------------
 
 

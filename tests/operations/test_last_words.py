@@ -131,3 +131,104 @@ def test_a_session_that_has_ended_leaves_no_note_once_its_passkey_was_renewed(cr
         token.refused("list_tasks", "sessionExpired")
     else:
         assert token.call("save_progress", progress="where I was")
+
+
+# --- nothing was heard of it, and then it reports ----------------------------------------------------------------------
+
+
+def given_up(crew: World) -> tuple[str, Process]:
+    """A worker that goes on although nothing was heard of it for a lease."""
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    crew.advance(91)
+    crew.housekeep()
+    assert crew.sessions() == []
+    return task, worker
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize(("result", "status"), [("success", "completed"), ("failed", "failed"), ("blocked", "blocked")])
+def test_what_was_finished_counts_however_late_if_nobody_else_has_begun(
+    crew: World, result: str, status: str, ordered: bool
+) -> None:
+    task, worker = given_up(crew)
+    crew.advance(3600)
+    if ordered:
+        crew.started("w1")
+    assert worker.report(result, summary="here it is")["status"] == status
+    assert crew.status(task) == status
+    assert crew.why("w1") != "start has_in_progress_task"
+    assert worker.report(result, summary="here it is")["status"] == status
+
+
+@pytest.mark.parametrize("what", ["somebody has begun", "somebody has begun and left", "it was set up anew"])
+def test_it_does_not_count_once_the_work_has_gone_on_without_it(crew: World, what: str) -> None:
+    task, worker = given_up(crew)
+    if what == "it was set up anew":
+        crew.move(task, "todo")
+        crew.move(task, "in_progress")
+    else:
+        other = crew.start("w1")
+        if what.endswith("left"):
+            crew.coordinator().exited(other.launch_id, signal=9, error="killed")
+    assert worker.report(summary="here it is")["status"] == "unchanged"
+    assert crew.status(task) == "in_progress"
+
+
+def unreported(result: str = "success", **more: str) -> dict[str, object]:
+    return {"tool": "report_completed", "arguments": {"result": result, "summary": "here it is", **more}}
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_result_that_its_process_could_not_report_comes_with_the_end_of_the_process(crew: World, heard: bool) -> None:
+    if heard:
+        task = crew.task("w1")
+        worker = crew.start("w1")
+    else:
+        task, worker = given_up(crew)
+    crew.coordinator().exited(worker.launch_id, signal=9, error="killed", unreported=unreported())
+    assert (crew.status(task), crew.show(task)["summary"]) == ("completed", "here it is")
+    assert [each["data"]["reason"] for each in crew.events("session.ended")] == [
+        "reported" if heard else "lease_expired"
+    ]
+
+
+@pytest.mark.parametrize("arguments", [{"result": "success", "no": 1}, {"result": "perfect"}, {}])
+def test_what_makes_no_sense_leaves_an_end_like_any_other(crew: World, arguments: dict[str, object]) -> None:
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    told = {"tool": "report_completed", "arguments": arguments}
+    crew.coordinator().exited(worker.launch_id, signal=9, error="killed", unreported=told)
+    assert crew.status(task) == "in_progress"
+    assert crew.sessions() == []
+
+
+def test_a_result_that_the_server_has_taken_already_changes_nothing_when_it_comes_again(crew: World) -> None:
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    worker.report(summary="here it is")
+    before = len(crew.events(task_id=task))
+    crew.coordinator().exited(worker.launch_id, exit_code=0, unreported=unreported("failed"))
+    assert crew.status(task) == "completed"
+    assert len(crew.events(task_id=task)) == before
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_task_of_a_queue_counts_likewise_if_it_has_gone_back_and_nobody_has_taken_it(
+    world: World, taken: bool
+) -> None:
+    world.project(decomposition="never")
+    for name in ("q1", "q2"):
+        world.worker(name, agent_type="plan")
+    filed = world.owner.call("file_task", project_id=world.project_id, title="Plan", agent_type="plan")
+    task = filed["task_id"]
+    worker = world.start("q1")
+    world.advance(91)
+    world.housekeep()
+    assert world.status(task) == "todo"
+    if taken:
+        world.advance(10)
+        world.start("q2")
+    answer = worker.call("report_completed", result="success", summary="here it is")
+    assert answer["status"] == ("unchanged" if taken else "completed")
+    assert world.status(task) == ("in_progress" if taken else "completed")

@@ -151,6 +151,55 @@ def test_a_claim_that_runs_out_goes_to_another_with_the_next_attempt_and_a_late_
     assert world.status(task) == "completed"
 
 
+@pytest.mark.parametrize("attempts", [2, 1])
+@pytest.mark.parametrize("outcome", ["completed", "failed"])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_late_result_is_accepted_if_nobody_has_claimed_the_task_since(
+    world: World, attempts: int, outcome: str, named: bool
+) -> None:
+    world.project()
+    chief, one = key(world, "chief", orchestrator=True), poller(world, "p1")
+    task = filed(chief, timeout_seconds=60, max_attempts=attempts)
+    next_one = filed(chief, "After it", dependencies=[task])
+    one.call("poll_tasks", agent_id="p1")
+    world.advance(3600)
+    world.housekeep()
+    assert world.status(task) == ("todo" if attempts == 2 else "failed")
+    more = {"result": "here"} if outcome == "completed" else {"error": "it cannot be done"}
+    said = {"task_id": task, "status": outcome, **more, **({"attempt": 1} if named else {})}
+    first = one.call("submit_result", **said)
+    assert (first["status"], first["result"], first["error"]) == (outcome, more.get("result"), more.get("error"))
+    assert first["attempt"] == 1
+    assert one.call("submit_result", **said) == first
+    assert one.refused("submit_result", Code.CONFLICT, **{**said, "result": "other", "attempt": 1})
+    ready = [each["task_id"] for each in one.call("poll_tasks", agent_id="p1")["result"]]
+    assert ready == ([next_one] if outcome == "completed" else [])
+
+
+@pytest.mark.parametrize("what", ["claimed", "claimed and given back", "moved", "requeued"])
+def test_a_late_result_is_refused_once_anything_has_happened_to_the_task(world: World, what: str) -> None:
+    world.project()
+    chief = key(world, "chief", orchestrator=True)
+    one, two = poller(world, "p1"), poller(world, "p2")
+    task = filed(chief, timeout_seconds=60, max_attempts=1 if what == "requeued" else 3)
+    one.call("poll_tasks", agent_id="p1")
+    world.advance(70)
+    world.housekeep()
+    if what == "moved":
+        world.move(task, "backlog")
+        world.move(task, "todo")
+    elif what == "requeued":
+        world.owner.call("requeue_task", task_id=task)
+    else:
+        world.advance(10)
+        assert len(two.call("poll_tasks", agent_id="p2")["result"]) == 1
+        if what != "claimed":
+            two.call("submit_result", task_id=task, status="failed", retryable=True)
+    before = world.status(task)
+    one.refused("submit_result", Code.NOT_NOW, task_id=task, status="completed", result="late")
+    assert world.status(task) == before
+
+
 def test_shared_values_have_versions_and_an_end(world: World) -> None:
     world.project()
     agent = poller(world)

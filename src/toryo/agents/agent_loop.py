@@ -6,6 +6,8 @@ name to a function.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import sys
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from toryo import backoff
-from toryo.agents.env_vars import COORDINATOR_PID, CREDENTIAL, PASSKEY, own_python_path
+from toryo.agents.env_vars import COORDINATOR_PID, CREDENTIAL, PASSKEY, UNREPORTED, own_python_path
 from toryo.client import Client, ProtocolError, RefusalError, Unreachable
 from toryo.output_redaction import Mask
 
@@ -31,6 +33,9 @@ PATIENCE = 60.0
 """Seconds a server may be away before a runner gives up; its session lives longer than that."""
 TOLD = frozenset({"summary", "reason", "progress"})
 """Arguments that repeat what some program printed."""
+RESULTS = frozenset({"report_completed", "submit_review", "update_task_status"})
+"""Tools that say how work has ended. Work is not thrown away because nobody listens: they wait for the server for as
+long as it takes, and what they say is kept on disk until it is taken."""
 ONCE = frozenset({"get_pending_messages", "respond_chat", "send_message", "request_task"})
 """Tools that are not called again when an answer was lost: the messages would be said, or taken as read, twice."""
 SAME_AT_MOST = 3
@@ -120,8 +125,29 @@ class Session:
         arguments = {name: self._mask(argument) if name in TOLD else argument for name, argument in arguments.items()}
         if self._token:
             arguments["session_token"] = self._token
+        if tool in RESULTS and arguments.get("status") != "in_progress":
+            return self._handed_in(tool, arguments)
         client = self._once if tool in ONCE else self._client
         return client.call(tool, **arguments)
+
+    def _handed_in(self, tool: str, arguments: Answer) -> Answer:
+        """Whatever the server answers, it has heard the result; where it cannot, the Coordinator says it later."""
+        kept = Path(self._environ[UNREPORTED]) if self._environ.get(UNREPORTED) else None
+        if kept is not None:
+            said = {name: value for name, value in arguments.items() if name != "session_token"}
+            _write(kept, json.dumps({"tool": tool, "arguments": said}))
+        patience, self._client.patience_seconds = self._client.patience_seconds, float("inf")
+        try:
+            answer = self._client.call(tool, **arguments)
+        except RefusalError as no:
+            if kept is not None and no.code not in ("unavailable", "internalError"):
+                kept.unlink(missing_ok=True)
+            raise
+        finally:
+            self._client.patience_seconds = patience
+        if kept is not None:
+            kept.unlink(missing_ok=True)
+        return answer
 
     def try_to(self, tool: str, **arguments: Any) -> Answer:
         """As `call`, but a refusal is printed and is an answer like any other (`success` is false)."""
@@ -327,8 +353,20 @@ def working_directory(task: Mapping[str, Any], environ: Mapping[str, str]) -> Pa
 
 def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """For what a runner starts: its own, without the marks that make a process a Coordinator's child or our Python."""
-    ours = {**own_python_path(), COORDINATOR_PID: environ.get(COORDINATOR_PID)}
+    own = {name: environ.get(name) for name in (COORDINATOR_PID, UNREPORTED)}
+    ours = {**own_python_path(), **own}
     return {name: value for name, value in environ.items() if ours.get(name) != value}
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing, and on disk; a disk that is full must not keep a result from being reported."""
+    new = path.with_suffix(".new")
+    with contextlib.suppress(OSError):
+        with new.open("w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
 
 
 def _printed(text: str) -> None:

@@ -20,6 +20,8 @@ SANDBOXED = "TORYO_SANDBOXED"
 """Set where the process is in a sandbox."""
 WORKTREE = "TORYO_WORKTREE"
 """Where the launch's git worktree is, if it has one."""
+UNREPORTED = "TORYO_UNREPORTED"
+"""The file in which a runner keeps a result until the server has taken it. Its Coordinator reports what is left."""
 CHECK_ID = "TORYO_CHECK_ID"
 """By these a later Coordinator on this machine recognises what its predecessor left behind."""
 
@@ -31,8 +33,14 @@ def own_python_path() -> dict[str, str]:
 
     root = str(Path(toryo.__file__).resolve().parents[1])
     installed = any(root == str(Path(each).resolve()) for each in sys.path if each.endswith("-packages"))
-    libraries = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
+    libraries = {name: os.environ[name] for name in LIBRARIES if name in os.environ}
     return libraries if installed else {**libraries, "PYTHONPATH": root}
 
 
-_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+def runner(directory: Path) -> dict[str, str]:
+    """What a runner needs of its launch beside its identity; `directory` is the launch's own."""
+    return {**own_python_path(), UNREPORTED: str(directory / UNREPORTED_FILE)}
+
+
+UNREPORTED_FILE = "unreported.json"
+LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")

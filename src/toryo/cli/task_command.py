@@ -17,6 +17,7 @@ from typing import IO, Any, Self
 
 import orjson
 
+from toryo.agents.env_vars import LIBRARIES
 from toryo.client import Retry, TaskFailed
 
 TRY_AGAIN = 75
@@ -28,11 +29,25 @@ TAIL = 4_000
 END_WITHIN = 3.0
 LINGER = 0.5
 """Seconds to read what is still in the pipes once the command itself has ended."""
+_WATCH = """
+import os, signal, sys
+running = set()
+for line in sys.stdin:
+    (running.add if line[0] == "+" else running.discard)(int(line[1:]))
+for each in running:
+    try:
+        os.killpg(each, signal.SIGKILL)
+    except OSError:
+        pass
+"""
+"""A process that is told what runs, and ends that when it hears no more: the agent is gone, however it ended. In one of
+its own, because an agent that is killed can do nothing any more, and a command may have started others."""
 _SECRETS = frozenset({"AGENT_PASSKEY"})
 
 
 class TaskCommand:
-    """`with TaskCommand(["./worker"], os.environ) as work: work(task)`; ends all its processes on exit."""
+    """`with TaskCommand(["./worker"], os.environ) as work: work(task)`; ends all its processes on exit, also if this
+    process is killed."""
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], secret: Collection[str | None] = ()) -> None:
         self._words = list(words)
@@ -43,18 +58,32 @@ class TaskCommand:
             if not name.startswith("TORYO_") and name not in _SECRETS and value not in hidden
         }
         self._running: set[subprocess.Popen[bytes]] = set()
+        self._watch: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
+        self._watch = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _WATCH],
+            env={name: value for name, value in os.environ.items() if name in LIBRARIES},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
         for process in list(self._running):
             _end_group(process)
+        if self._watch is not None and self._watch.stdin is not None:
+            self._watch.stdin.close()
+            self._watch.wait()
 
     def __call__(self, task: Mapping[str, Any]) -> Any:
         """The result of a run for this task. Raises Retry or TaskFailed."""
         child = self._start(task)
         self._running.add(child)
+        self._tell_watch(f"+{child.pid}\n")
         limit = float(task["timeout_seconds"])
         try:
             said = _Said(child, orjson.dumps(task))
@@ -62,10 +91,16 @@ class TaskCommand:
         finally:
             _end_group(child)
             self._running.discard(child)
+            self._tell_watch(f"-{child.pid}\n")
         said.close()
         if not in_time:
             raise TaskFailed(said.why(f"The command took longer than {limit:g} seconds and was stopped."))
         return _result(child.returncode, said)
+
+    def _tell_watch(self, line: str) -> None:
+        if self._watch is not None and self._watch.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._watch.stdin.write(line.encode())
 
     def _start(self, task: Mapping[str, Any]) -> subprocess.Popen[bytes]:
         named = {"TORYO_TASK_ID": task["task_id"], "TORYO_CORRELATION_ID": task.get("correlation_id") or ""}

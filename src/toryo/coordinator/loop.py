@@ -451,8 +451,11 @@ class Coordinator:
             "program_session": exit_verdict.program_session(reading),
             "refused_hosts": entry.refused.told,
             "resumable": self._resumable(entry, reading, verdict) or None,
+            "unreported": self._starter.unreported(launch_id),
         }
         self._note_end(entry, told)
+        if told["unreported"] is not None:  # its file goes with the launch's directory
+            self._journal.settle(SETTLE_FOR)
         self._telling.begin(launch_id, lambda: self._tell_exit(entry, reading, told))
         return verdict.failure is not None
 

@@ -7,12 +7,15 @@ identity is set after the environment of the file, so that nothing there can cha
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from toryo import output_redaction, untrusted_files
 from toryo.agents import env_vars
@@ -250,6 +253,14 @@ class Starter:
             begin = size if since is None else since if since <= size else 0
             file.seek(max(begin, size - self.MOST_BESIDE))
             return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
+
+    def unreported(self, launch_id: str) -> Any:
+        """The result that a runner could not report before it ended, if there is one."""
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            file = self.workspace(launch_id) / env_vars.UNREPORTED_FILE
+            kept = json.loads(untrusted_files.text(file, largest=untrusted_files.LARGEST_RECORD, nofollow=True))
+            return kept if isinstance(kept, dict) else None
+        return None
 
     def refusals(self, launch_id: str) -> Path:
         """The file of the hosts that a launch was refused."""

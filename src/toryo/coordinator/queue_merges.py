@@ -47,6 +47,8 @@ class Found:
     """The task of each work, by name."""
     merged: dict[str, str] = field(default_factory=dict)
     """What is on the target, by task, and with which commit."""
+    kept: dict[str, str] = field(default_factory=dict)
+    """Why a worktree whose work is on the target was not removed, by task."""
     gone: list[str] = field(default_factory=list)
     unfit: dict[str, str] = field(default_factory=dict)
     """Why an entry cannot be merged, by its id."""
@@ -249,7 +251,8 @@ def _clear_up(found: Found) -> None:
         worktree = found.places[work.name]
         with contextlib.suppress(Trouble, OSError):
             if not _has_more(worktree, work):
-                worktrees.remove(worktree)
+                if stays := task_worktrees.removed(worktree):
+                    found.kept[found.tasks[work.name]] = task_worktrees.short(stays)
                 continue
             found.merged.pop(found.tasks[work.name], None)
             found.unfit[entry.id] = (
@@ -342,7 +345,13 @@ def _answer(
     return {
         "done": result in ("merged", "nothing"),
         "merged": [
-            {"task_id": task_id, "commit": commit, "into": found.target} for task_id, commit in found.merged.items()
+            {
+                "task_id": task_id,
+                "commit": commit,
+                "into": found.target,
+                **({"kept": found.kept[task_id]} if task_id in found.kept else {}),
+            }
+            for task_id, commit in found.merged.items()
         ],
         "gone": found.gone,
         "trouble": trouble,

@@ -97,7 +97,8 @@ class Server:
         try:
             answer = await self._call("report_process_exit", launch_id=launch_id, **said)
         except RefusalError as no:
-            if said.pop("refused_hosts", None) is None or no.code != "validationError":
+            unknown = [said.pop(name, None) for name in ("refused_hosts", "unreported")]
+            if not any(unknown) or no.code != "validationError":
                 raise
             answer = await self._call("report_process_exit", launch_id=launch_id, **said)  # an older server
         return answer.get("reminder")

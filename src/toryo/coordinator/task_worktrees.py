@@ -259,12 +259,30 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
             continue
         try:
             outcome = _rest_of_a_merge(job, worktree, each) or _merged(job, worktree, each)
+            stays = "" if isinstance(outcome, Conflict) else removed(worktree)
         except Trouble as trouble:
             return prevented(task_id, str(trouble), merged=merged, **moved_base_of(trouble), **_may_go_on(trouble))
         if isinstance(outcome, Conflict):
             return prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
-        merged.append({"task_id": task_id, "commit": outcome.commit, "into": outcome.into})
+        merged.append(
+            {
+                "task_id": task_id,
+                "commit": outcome.commit,
+                "into": outcome.into,
+                **({"kept": short(stays)} if stays else {}),
+            }
+        )
     return {"done": True, "merged": merged}
+
+
+def removed(worktree: Worktree) -> str:
+    """Removes what was merged. That it cannot be removed is another result, and changes nothing of the merge: why it
+    stays; empty if it is gone."""
+    try:
+        worktrees.remove(worktree)
+    except (Trouble, OSError) as trouble:
+        return str(trouble)
+    return ""
 
 
 def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
@@ -279,18 +297,12 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
     words = str(job.options.get("message") or f"{subject} ({worktree.branch})")
     into = job.options.get("into") or each.get("into")
     author = worktrees.person(job.asked_by, job.name, job.email)
-    outcome = worktrees.merge(worktree, words, into, author, each.get("accepts"))
-    if not isinstance(outcome, Conflict):
-        worktrees.remove(worktree)
-    return outcome
+    return worktrees.merge(worktree, words, into, author, each.get("accepts"))
 
 
 def _rest_of_a_merge(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | None:
     """If a Coordinator died while it removed a merged worktree, its branch may be left without a directory."""
-    merged = None if worktree.path.is_dir() else merged_before(job, each)
-    if merged is not None:
-        worktrees.remove(worktree)
-    return merged
+    return None if worktree.path.is_dir() else merged_before(job, each)
 
 
 def merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:

@@ -86,7 +86,7 @@ class Conversation:
     def ends_at(self, limits: TalkLimits) -> Millis | None:
         """When it changes because of time alone; None if it never does."""
         if self.state is State.PENDING:
-            return self.created_at + limits.invitation
+            return self.last_turn_at + limits.invitation
         if self.state is State.ACTIVE:
             return self.last_turn_at + limits.silence
         return (self.ended_at or 0) + limits.ending if self.state is State.ENDING else None

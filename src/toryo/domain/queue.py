@@ -88,6 +88,11 @@ class Claim:
     def live(self) -> bool:
         return self.ended_at is None
 
+    @property
+    def ran_out(self) -> bool:
+        """Whether it was lost to its time limit: not to the silence of an agent that sends heartbeats."""
+        return self.end_reason == "lost" and self.ended_at is not None and self.expires_at <= self.ended_at
+
 
 def renewed(claim: Claim, now: Millis) -> Claim:
     """The claim after a heartbeat: a full lease again, up to the maximum length of a claim."""

@@ -103,6 +103,11 @@ class Worktree:
         return self.state is State.OPEN
 
     @property
+    def kept(self) -> bool:
+        """Whether it was merged and is still there, because of what is nowhere else."""
+        return self.state is State.MERGED and self.trouble is not None
+
+    @property
     def base(self) -> tuple[str, str, str | None]:
         """The branch that it would be merged into, and where that is."""
         return self.project_id, self.coordinator_id, self.base_branch

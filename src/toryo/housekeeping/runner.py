@@ -1,4 +1,5 @@
-"""Runs the chores, in a thread of its own, until it is closed. A chore that fails is logged and tried again.
+"""Runs the chores, in a thread of its own, until it is closed. A chore that fails is logged and tried again. Another
+thread looks each second whether this server has been stopped, or its machine was asleep (`operations/calls/awake.py`).
 
 Between the rounds it only looks after schedules, as soon as one is due.
 """
@@ -30,8 +31,10 @@ from toryo.housekeeping import (
 )
 from toryo.housekeeping.planner_statistics import PlannerStatistics
 from toryo.housekeeping.retention import Retention
+from toryo.operations.calls import awake
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
+from toryo.operations.launches import after_a_gap
 from toryo.operations.worktrees import pull_requests
 
 _log = structlog.get_logger("toryo.housekeeping")
@@ -67,14 +70,21 @@ class Housekeeping:
         self._closing = threading.Event()
         self._every = min(LOOKS_EVERY, float(dispatcher.settings.session.cleanup_interval))
         self._thread = threading.Thread(target=self._run, name="toryo-housekeeping", daemon=True)
+        self._gaps = threading.Thread(target=self._look_for_gaps, name="toryo-gaps", daemon=True)
+
+    def begin(self) -> None:
+        """Before the first call is answered: what nobody could say while there was no server counts as said."""
+        self._dispatcher.watch_for_gaps(after_a_gap.count_as_heard)
 
     def start(self) -> None:
         self._thread.start()
+        self._gaps.start()
 
     def close(self) -> None:
         self._closing.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        for thread in (self._thread, self._gaps):
+            if thread.is_alive():
+                thread.join(timeout=10)
 
     def round(self) -> None:
         """Every chore once."""
@@ -107,6 +117,13 @@ class Housekeeping:
             else:
                 self.round()
                 left = self._every
+
+    def _look_for_gaps(self) -> None:
+        while not self._closing.wait(awake.LOOKS_EVERY):
+            try:
+                self._dispatcher.notice_gap()
+            except Exception as error:  # noqa: BLE001 - as above
+                _log.warning("chore_failed", chore="gaps", error=str(error))
 
     def _until_a_schedule_is_due(self) -> float:
         """Seconds, at least one."""

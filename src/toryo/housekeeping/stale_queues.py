@@ -35,7 +35,11 @@ def _notice_unserved(call: Call) -> int:
 
 def _notice(call: Call, project_id: str, agent_type: str, since: Millis) -> int:
     project = call.tx.projects.find(project_id)
-    if project is None or not project.active or call.now - since < project.settings.stall_seconds * SECOND:
+    if (
+        project is None
+        or not project.active
+        or call.now - max(since, call.context.awake.since) < project.settings.stall_seconds * SECOND
+    ):
         return 0
     if agent_type in snapshots.served(call.tx, project_id):
         return 0

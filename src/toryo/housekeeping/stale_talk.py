@@ -11,6 +11,7 @@ from functools import partial
 from toryo.domain.delegations import Delegation
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
+from toryo.domain.times import SECOND
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced, fenced
@@ -27,7 +28,8 @@ def tidy(call: Call) -> int:
     done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(_fail_overdue, call)))
     # One system message to each writer for whose messages no chat session has signed in; each message once.
     told: set[tuple[str, str, str]] = set()
-    for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
+    nobody_could = call.context.awake.just_back(call.now, call.context.talk.start_timeout)
+    for message in () if nobody_could else call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
         look = partial(_tell_writer, call, message, told)
         fenced(call, TALK, look, None, agent_id=message.to_agent_id, project_id=message.project_id)
     return done + len(told)
@@ -35,7 +37,8 @@ def tidy(call: Call) -> int:
 
 def _fail_overdue(call: Call, delegation: Delegation) -> bool:
     """An open delegation that has waited too long has failed."""
-    if call.now < delegation.created_at + call.context.talk.delegation_timeout:
+    nobody_could = call.context.awake.just_back(call.now, call.context.settings.session.lease * SECOND)
+    if nobody_could or call.now < delegation.created_at + call.context.talk.delegation_timeout:
         return False
     delegations.finish(call, delegation, "timed_out", success=False)
     return True

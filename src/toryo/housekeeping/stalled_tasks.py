@@ -46,7 +46,9 @@ def _stalls(call: Call, case: RuleInput) -> bool:
     newest = call.tx.events.last_fact(case.main.root_id)
     if case.main.stalled_event == newest:
         return False
-    quiet_since = max([case.main.moved_at, *(descendant.moved_at for descendant in case.descendants)])
+    quiet_since = max(
+        [case.main.moved_at, call.context.awake.since, *(descendant.moved_at for descendant in case.descendants)]
+    )
     if call.now - quiet_since < case.tree_state.project.settings.stall_seconds * SECOND:
         return False
     waiting = any(task_readiness.startable(case.tree_state, child) for child in case.children)

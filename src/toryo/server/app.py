@@ -98,6 +98,7 @@ class App:
         """Bus, edge and chores at work; they stop in the order in which they need one another."""
         await self.bus.start()
         try:
+            await asyncio.to_thread(self.housekeeping.begin)
             await self.edge.start()
             self.housekeeping.start()
             self.sending.start()

@@ -20,6 +20,11 @@ _SAYS = ["providers", "seen_at", "running", "machine"]
 _SEE = upsert(_c, ["id", *_SAYS], ["id"], _SAYS)
 _MEASURED = upsert(_c, ["id", "providers", "seen_at", "running", "disk"], ["id"], ["disk"])
 _SEEN = Statement(sa.select(_c.c.id, *(_c.c[each] for each in (*_SAYS, "disk"))).order_by(_c.c.id))
+_HEARD = Statement(
+    sa.update(_c)
+    .where(_c.c.seen_at >= sa.select(sa.func.max(_c.c.seen_at)).scalar_subquery() - sa.bindparam("since"))
+    .values(seen_at=sa.bindparam("now"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,10 @@ class Coordinators:
         self._connection.run(
             _MEASURED, id=coordinator_id, providers="[]", seen_at=disk.measured_at, running=0, disk=taken
         )
+
+    def count_as_heard(self, now: Millis, gone_after: Millis) -> None:
+        """Those that were not gone when one of them was last heard count as heard now."""
+        self._connection.run(_HEARD, now=now, since=gone_after)
 
     def all(self) -> list[Seen]:
         """Every Coordinator that ever called, with its last report."""

@@ -110,6 +110,13 @@ _SAVE_ENTRY = upsert(
 )
 _FORGET = Statement(sa.delete(_e).where(_e.c.expires_at <= _p("until")))
 
+_CLAIMS_HEARD = Statement(
+    sa.update(_c)
+    .where(_unended, _c.c.expires_at < _p("now", type_=sa.BigInteger) + _c.c.lease)
+    .values(expires_at=_p("now", type_=sa.BigInteger) + _c.c.lease)
+)
+_PRESENCES_HEARD = Statement(sa.update(_s).where(_s.c.offline_at.is_(None)).values(seen_at=_p("now")))
+
 
 class _Known:
     """The live claim of each task, as its row is or will be; None: it has none."""
@@ -218,6 +225,11 @@ class Queues:
         """Deletes the claim without a trace."""
         self._connection.unit.remove(_CLAIM_ROW, (claim.task_id, claim.attempt))
         self._live.pop(claim.task_id, None)
+
+    def count_as_heard(self, now: Millis) -> None:
+        """Every live claim has a full lease again, and every agent that is online has called just now."""
+        self._connection.run(_CLAIMS_HEARD, now=now)
+        self._connection.run(_PRESENCES_HEARD, now=now)
 
     # ready tasks
 

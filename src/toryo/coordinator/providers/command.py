@@ -12,7 +12,7 @@ from typing import Any
 
 from toryo import told_lines
 from toryo.agents import command as runner  # imported for its bytecode too, which no sandbox could write
-from toryo.agents.env_vars import own_python_path
+from toryo.agents import env_vars
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.program_output import Called, Event, Returned, Said, Turned, Used
 from toryo.coordinator.provider import Command, Provider, Setting
@@ -21,9 +21,8 @@ _FIGURES = ("input_tokens", "output_tokens", "cached_tokens")
 
 
 def _prepare(setting: Setting) -> Command:
-    del setting
     # -P: a json.py in the project must not be imported by the runner
-    return Command((sys.executable, "-P", "-u", "-m", runner.__name__), own_python_path())
+    return Command((sys.executable, "-P", "-u", "-m", runner.__name__), env_vars.runner(setting.workspace))
 
 
 def _parse(line: dict[str, Any]) -> Iterator[Event]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sys
 
+from toryo.agents import env_vars
 from toryo.agents import script as runner  # imported for its bytecode too, which no sandbox could write
-from toryo.agents.env_vars import own_python_path
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
 from toryo.formats import script_format
@@ -24,7 +24,7 @@ def _prepare(setting: Setting) -> Command:
         raise BadConfig(f"The script of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
     python = (sys.executable, "-P", "-u", "-m", runner.__name__)
     argv = (*python, "--file", str(setting.workspace / FILE))
-    return Command(argv, own_python_path(), {FILE: json.dumps(script, ensure_ascii=False)})
+    return Command(argv, env_vars.runner(setting.workspace), {FILE: json.dumps(script, ensure_ascii=False)})
 
 
 PROVIDER = Provider("script", _prepare, judge_runner, reads_project=True)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.check_names import some
-from toryo.coordinator.worktrees import moved_bases
-from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees import inner_repositories, moved_bases
+from toryo.coordinator.worktrees.git import LONG, Answer, Git, Trouble, explained
 from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
 from toryo.coordinator.worktrees.moved_bases import MovedBase
 from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
@@ -27,13 +27,14 @@ from toryo.coordinator.worktrees.views import View, advance, fits, is_placed, vi
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
 COMPARED = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short")
 INDEX = "--cached"
-GITLINK = "160000"
 TASK = "Toryo-Task"
 """The line in a merge's message that identifies it later, also without the branch and the directory."""
 PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 REVERSED_PREFIXES = ("--src-prefix=b/", "--dst-prefix=a/")
 """The same under `-R`."""
 STATUSES = {"A": "added", "D": "deleted", "M": "modified", "R": "renamed", "C": "copied", "T": "type changed"}
+MOST_REFUSED = 20
+"""Files that git may refuse to add one by one; more of them are refused for another reason, such as a full disk."""
 UNFINISHED = {
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase",
@@ -118,7 +119,11 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
         _hold(done)
         trouble = _bring_back(done, moved=committed)
         done.save()
-        left_out = (*_uncommitted(done.git).others, *_own_refs(done))
+        nowhere_else = inner_repositories.only_here(done.git, done.home, worktree.name)
+        trouble = trouble or _unpublished(worktree, nowhere_else)
+        loose = _uncommitted(done.git)
+        trouble = trouble or _not_added(worktree, loose.own)
+        left_out = (*loose.others, *_own_refs(done))
         head = done.git("rev-parse", "HEAD")
         figures = _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
         return replace(figures, moved_base=moved_base(worktree))
@@ -203,16 +208,44 @@ def unkept(worktree: Worktree) -> str:
     with view(worktree, there) as found:
         changed = _uncommitted(found.git).own
         words = f"{worktree.path} has uncommitted changes ({some(changed)}). Commit them first." if changed else ""
-        return unfinished(there) or words or _astray(found)
+        words = unfinished(there) or words or _astray(found)
+        return words or _unpublished(worktree, inner_repositories.only_here(found.git, found.home))
 
 
 def others(worktree: Worktree) -> tuple[str, ...]:
-    """What cannot be kept, as in `Kept.left_out`."""
+    """What would go with the directory and is nowhere else: as in `Kept.left_out`, and repositories with own commits
+    that are submodules, or that git ignores."""
     there = inside(worktree)
     if there is None:
         return ()
     with view(worktree, there) as found:
-        return (*_uncommitted(found.git).others, *_own_refs(found))
+        git = found.git
+        own = [each for each in inner_repositories.links(git) if _own_branches(found, each)]
+        names = (*_uncommitted(git).others, *map(shown, own), *map(shown, inner_repositories.ignored(git)))
+        return (*dict.fromkeys(names), *_own_refs(found))
+
+
+def _own_branches(found: View, submodule: str) -> bool:
+    """Whether it has commits that neither its remote nor the person's submodule has."""
+    return inner_repositories.has_own_branches(found.git.directory / submodule, found.home.top / submodule)
+
+
+def _not_added(worktree: Worktree, names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    words = f"git could not add {some(names)} in {worktree.path}; everything else was committed."
+    return f"{words} Run git add there to see why, or remove it, then try again."
+
+
+def _unpublished(worktree: Worktree, submodules: tuple[str, ...]) -> str:
+    """Whoever merges this would refer to commits that nobody else has."""
+    if not submodules:
+        return ""
+    named = some([shown(each) for each in submodules])
+    return (
+        f"The submodule {named} is at a commit that exists only in {worktree.path}. Push it from there (git push), or "
+        f"check the submodule out in {worktree.repository} as well, then try again."
+    )
 
 
 def bring(worktree: Worktree, there: Git, commit: str) -> None:
@@ -258,20 +291,37 @@ def _refuse_unborn(git: Git, worktree: Worktree) -> None:
 
 def _stage(git: Git) -> None:
     """Everything but what is left out. Of a submodule the commit that is checked out there."""
-    links = _submodules(git)
+    links = [*inner_repositories.links(git)]
     # New or changed, but cannot be committed: other repositories, large files, pipes and devices.
     options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
     names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
     unfit = [name.removesuffix("/") for name in names if name.endswith("/") or not fits(git.directory / name)]
     paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in (*unfit, *links))])
-    git("add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
+    refusal = _add(git, paths)
+    if refusal.code != 0:
+        _add_each(git, sorted(names - set(unfit)), refusal, [])
     if links:
         git.ask("update-index", "--remove", "-z", "--stdin", given="\0".join(links))
 
 
-def _submodules(git: Git) -> list[str]:
-    staged = (each.partition(" ") for each in git.must("ls-files", "--format=%(objectmode) %(path)", "-z").names)
-    return list(dict.fromkeys(name for mode, _, name in staged if mode == GITLINK))
+def _add(git: Git, paths: str) -> Answer:
+    options = ("--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+    return git.ask("add", *options, given=paths, seconds=LONG)
+
+
+def _add_each(git: Git, names: Sequence[str], refusal: Answer, refused: list[str]) -> None:
+    """One file that git cannot add does not lose the others: halves, until what is left is one that it refuses. Raises
+    Trouble if so many are refused that it is not for what they are."""
+    if not names or _add(git, "\0".join(f":(top,literal){each}" for each in names)).code == 0:
+        return
+    if len(names) > 1:
+        middle = len(names) // 2
+        _add_each(git, names[:middle], refusal, refused)
+        _add_each(git, names[middle:], refusal, refused)
+        return
+    refused.extend(names)
+    if len(refused) > MOST_REFUSED:
+        raise Trouble(explained(refusal.errors, ("add",), git.directory))
 
 
 def snapshot(found: View, message: str, author_name: str) -> str:
@@ -484,7 +534,7 @@ def _uncommitted(git: Git) -> Loose:
     found = [_name(line) for line in git.must("status", *options, seconds=LONG).names]
     own = [each for each in found if not each.endswith("/") and fits(git.directory / each)]
     others = sorted(set(found) - set(own))
-    changed = [submodule for submodule in _submodules(git) if _changed_inside(git.directory / submodule)]
+    changed = [each for each in inner_repositories.links(git) if _changed_inside(git.directory / each)]
     return Loose(tuple(map(shown, own)), tuple(map(shown, (*others, *changed))))
 
 

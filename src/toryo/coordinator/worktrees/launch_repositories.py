@@ -19,9 +19,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.git import LONG, Answer, Git, Trouble
 from toryo.coordinator.worktrees.repository import SETTINGS, Checkout, beside, connect, content, files_only, formatted
 
 REPOSITORIES = ".repositories"
@@ -206,10 +207,21 @@ def let_go(checkout: Checkout, path: Path) -> None:
 def fetch(checkout: Checkout, path: Path, commit: str, known: str | None) -> None:
     """Brings a commit of the worktree's repository, with all that it needs, to the person's. Moves no ref. `known`:
     what both have. Raises Trouble if something is missing, or is not what its name says."""
+    answer = fetched(checkout, repository_of(path) / "objects", commit, known)
+    if answer.code != 0:
+        words = " ".join(answer.errors.split())[:1000]
+        raise Trouble(
+            f"The commit {commit[:10]} in {path} cannot be fetched from there: {words}. Its files are still in that "
+            "directory. Run git fsck there, or move what you need into a new worktree."
+        )
+
+
+def fetched(checkout: Checkout, objects: Path, commit: str, known: str | None = None) -> Answer:
+    """Git's answer to a fetch of this commit from these objects."""
     with tempfile.TemporaryDirectory(prefix="toryo-offered-") as place:
         offered = Path(place)
         (offered / "refs" / "heads").mkdir(parents=True)
-        (offered / "objects").symlink_to(repository_of(path) / "objects")
+        (offered / "objects").symlink_to(objects)
         (offered / "HEAD").write_text("ref: refs/heads/offered\n")
         (offered / "refs" / "heads" / "offered").write_text(f"{commit}\n")
         unread = ["[core]", "\tcommitGraph = false", "\tmultiPackIndex = false"]
@@ -222,22 +234,21 @@ def fetch(checkout: Checkout, path: Path, commit: str, known: str | None) -> Non
         tips = (f"--negotiation-tip={known}",) if known else ()
         git = checkout.git.having(GIT_ALLOW_PROTOCOL="file")
         answer = git.ask("fetch", "--quiet", *kinds, *tips, "--", str(offered), "refs/heads/offered", seconds=LONG)
-    if answer.code != 0:
-        words = " ".join(answer.errors.replace(str(offered), str(repository_of(path))).split())[:1000]
-        raise Trouble(
-            f"The commit {commit[:10]} in {path} cannot be fetched from there: {words}. Its files are still in that "
-            "directory. Run git fsck there, or move what you need into a new worktree."
-        )
+        return replace(answer, errors=answer.errors.replace(str(offered), str(objects.parent)))
 
 
 def unknown_refs(checkout: Checkout, there: Git) -> tuple[str, ...]:
-    """The branches and stashes in the worktree's repository whose commits the person's does not have."""
-    lines = there("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/stash").splitlines()
-    tips = [line.partition(" ")[::2] for line in lines]
+    """The refs in the worktree's repository (branches, tags, stashes, notes …) whose objects the person's does not
+    have. What was fetched there from elsewhere is there."""
+    lines = there("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    tips = [line.partition(" ")[::2] for line in lines if not line.partition(" ")[2].startswith("refs/remotes/")]
     answers = checkout.git("cat-file", "--batch-check", given="".join(f"{commit}\n" for commit, _ in tips)).splitlines()
     missing = {answer.split()[0] for answer in answers if answer.endswith(" missing")}
     return tuple(_said(name) for commit, name in tips if commit in missing)
 
 
 def _said(ref: str) -> str:
-    return "git stash" if ref == "refs/stash" else f"branch {ref.removeprefix('refs/heads/')}"
+    if ref == "refs/stash":
+        return "git stash"
+    kinds = {"refs/heads/": "branch", "refs/tags/": "tag"}
+    return next((f"{kind} {ref.removeprefix(start)}" for start, kind in kinds.items() if ref.startswith(start)), ref)

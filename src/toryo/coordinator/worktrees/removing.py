@@ -31,13 +31,15 @@ def discard(worktree: Worktree) -> Discarded:
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
-        commits = _thrown_away(checkout.git, worktree)
+        commits, others = _thrown_away(checkout.git, worktree), _others(worktree)
         _remove(checkout, worktree)
+    gone = f" These existed nowhere else and are gone: {some(others)}." if others else ""
     if not commits:
-        return Discarded(
-            worktree.branch, None, f"{worktree.branch} was removed. All of its commits are in other branches."
-        )
-    words = f"{worktree.branch} was discarded. Until git gc runs, this command in {worktree.repository} restores it:"
+        words = f"{worktree.branch} was removed. All of its commits are in other branches.{gone}"
+        return Discarded(worktree.branch, None, words)
+    words = (
+        f"{worktree.branch} was discarded.{gone} Until git gc runs, this command in {worktree.repository} restores it:"
+    )
     names = (worktree.branch, f"{worktree.branch}-astray")
     back = (f"git branch {name} {commit}" for name, commit in zip(names, commits, strict=False))
     return Discarded(worktree.branch, commits[0], f"{words} {'; '.join(back)}")
@@ -95,6 +97,14 @@ def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
     found = [commit for commit in dict.fromkeys((last, _head(worktree, last))) if commit is not None]
     found = [each for each in found if not _elsewhere(git, worktree, each)]
     return tuple(each for each in found if not any(contains(git, other, each) for other in found if other != each))
+
+
+def _others(worktree: Worktree) -> tuple[str, ...]:
+    """What goes with it beside commits; of a directory that cannot be read nothing is known."""
+    try:
+        return commits_and_diffs.others(worktree)
+    except (Trouble, OSError):
+        return ()
 
 
 def _head(worktree: Worktree, last: str | None) -> str | None:

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.talk_limits import TalkLimits
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import SECOND
 from toryo.operations.calls import server_id
+from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.decision_cache import HoldCache, Waits
 from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.full_holders import Full
@@ -48,8 +49,8 @@ class Context:
     """The data directory whose tokens are good here."""
     forecasts: Forecasting | None = None
     """Who computes forecasts; None where nobody does."""
-    started_at: Millis = 0
-    """When this server started."""
+    awake: Awake = field(default_factory=Awake)
+    """Since when this server has been there without a gap."""
     answers: RecentAnswers = field(default_factory=RecentAnswers)
     server_id: server_id.Remembered = field(default_factory=server_id.Remembered)
 

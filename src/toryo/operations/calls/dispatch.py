@@ -42,6 +42,7 @@ from toryo.operations.calls import (
     toolsets,
     validation,
 )
+from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Proof, catalogue
@@ -132,9 +133,37 @@ class Dispatcher:
             keys=context.pace_of_keys(settings),
             tokens=tokens,
             forecasts=forecasts,
-            started_at=clock(),
+            awake=Awake(clock()),
         )
         self.lines = together.Lines(database, self.context, publish)
+        self._after_gap: Callable[[Call], None] | None = None
+
+    # --- gaps ------------------------------------------------------------------------------------------------------
+
+    def watch_for_gaps(self, afterwards: Callable[[Call], None]) -> None:
+        """From now on nothing is decided after a gap before `afterwards`; the first gap is that before the start."""
+        self._after_gap = afterwards
+        self._resume(self.database.write(self._itself(self._alone(afterwards), NOTHING_SHOWN)))
+
+    def notice_gap(self) -> None:
+        """Whether nobody has looked for too long: then what could not be said meanwhile counts as said."""
+        if (afterwards := self._missed()) is not None:
+            self._resume(self.database.write(self._itself(self._alone(afterwards), NOTHING_SHOWN)))
+
+    async def _notice_gap_async(self) -> None:
+        if (afterwards := self._missed()) is not None:
+            self._resume(await self.database.write_async(self._itself(self._alone(afterwards), NOTHING_SHOWN)))
+
+    def _missed(self) -> Callable[[Call], None] | None:
+        if self._after_gap is None or (passed := self.context.awake.gap(self.clock())) is None:
+            return None
+        call_log.calls.warning("time_passed_unseen", seconds=passed // SECOND)
+        return self._after_gap
+
+    def _resume(self, done: tuple[None, frozenset[str], tuple[Event, ...]]) -> None:
+        self.context.awake.watch(self.clock(), self.settings.session.lease * SECOND)
+        if done[1]:
+            self.publish(done[1])
 
     # --- the path --------------------------------------------------------------------------------------------------
 
@@ -158,6 +187,7 @@ class Dispatcher:
         if (answered := asked.answered_unseen()) is not None:
             return self._finish(asked, answered, started)
         try:
+            self.notice_gap()
             try:
                 done = self._carried_out(asked)
             except _RollBack as after_write:
@@ -190,6 +220,7 @@ class Dispatcher:
         if held is not None and (given := await held.answered()) is not None:
             return self._finish(asked, given, started)
         try:
+            await self._notice_gap_async()
             try:
                 done = await self._carried_out_async(asked, held)
             except _RollBack as after_write:
@@ -333,15 +364,20 @@ class Dispatcher:
     def housekeep(self, chore: Callable[[Call], T]) -> T:
         """Runs a chore of housekeeping in a transaction of its own, as Toryo itself, while nobody else writes."""
 
+        self.notice_gap()
+        result, hints, _ = self.database.write(self._itself(self._alone(chore), NOTHING_SHOWN))
+        if hints:
+            self.publish(hints)
+        return result
+
+    @staticmethod
+    def _alone(chore: Callable[[Call], T]) -> Callable[[Call], T]:
         def alone(call: Call) -> T:
             call.tx.lock_everything()
             call.tx.connection.directory()  # a newer server may have upgraded the tables, and nobody else looks here
             return chore(call)
 
-        result, hints, _ = self.database.write(self._itself(alone, NOTHING_SHOWN))
-        if hints:
-            self.publish(hints)
-        return result
+        return alone
 
     def in_passing(self, step: Callable[[Call], T], *, reads: bool = False) -> T:
         """A step of a chore that has many: as Toryo itself, while others write. What it changes, it locks itself."""

@@ -651,6 +651,8 @@ class MergedWork(TypedDict):
     task_id: str
     commit: str
     into: str
+    kept: NotRequired[str]
+    """Why its worktree is still there."""
 
 
 class OutcomeAnswer(TypedDict):

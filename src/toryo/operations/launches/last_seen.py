@@ -17,7 +17,7 @@ from toryo.operations.calls.call import Call
 class LastSeen:
     at: Millis
     confirmed: bool
-    """Whether that was since this server started."""
+    """Whether that was since this server started, or went on after a gap."""
 
 
 def of(call: Call, launch: Launch | None, session: Session | None) -> LastSeen:
@@ -25,4 +25,4 @@ def of(call: Call, launch: Launch | None, session: Session | None) -> LastSeen:
     reported = (launch.ordered_at, launch.seen_at or 0) if launch is not None else ()
     called = (session.last_call_at,) if session is not None else ()
     at = max(*reported, *called, 0)
-    return LastSeen(at, confirmed=at >= call.context.started_at)
+    return LastSeen(at, confirmed=at >= call.context.awake.since)

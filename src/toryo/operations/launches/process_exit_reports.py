@@ -8,16 +8,20 @@ import orjson
 from pydantic import Field
 
 from toryo import failures, first_prompt
+from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.quota_windows import Length
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
+from toryo.operations.calls import session_hooks
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import FewNames, Parameters, operation
+from toryo.operations.calls.callers import Caller, Kind
+from toryo.operations.calls.catalogue import FewNames, Parameters, catalogue, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.validation import parameters_of
 from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, running_launches
 from toryo.operations.launches.cooldowns import QuotaMessage, hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
@@ -39,6 +43,11 @@ class RefusedHosts(Parameters):
     words: Printed = Field("", max_length=5_000, description="What is in force, and how a person allows HOST.")
 
 
+class Unreported(Parameters):
+    tool: Literal["report_completed", "submit_review", "update_task_status"] = Field(description="The call.")
+    arguments: FewNames[dict[str, Any]] = Field(description="Its arguments.")
+
+
 class ProcessExit(Parameters):
     launch_id: Id = Field(description="The launch whose process has ended.")
     exit_code: int | None = Field(None, description="Its exit code, if it had one.")
@@ -54,6 +63,9 @@ class ProcessExit(Parameters):
     log_tail: Printed | None = Field(None, max_length=100_000, description="The end of its output.")
     program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
     refused_hosts: RefusedHosts | None = Field(None, description="The hosts that its sandbox has refused.")
+    unreported: Unreported | None = Field(
+        None, description="The result that its runner could not report before it ended."
+    )
     resumable: bool = Field(
         False, description="Whether it can be resumed at once with a reminder, should it have left without a report."
     )
@@ -97,6 +109,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     released: list[str] = []
     until: Millis | None = None
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
+        if exit_.unreported is not None:
+            _report(call, recorded, exit_.unreported)
         released = _release(call, recorded, exit_)
         told = QuotaMessage(
             exit_.quota_reset_seconds or None, Length(exit_.quota_window) if exit_.quota_window else None
@@ -105,6 +119,25 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
+
+
+def _report(call: Call, launch: Launch, unreported: Unreported) -> None:
+    """As its session would have: what the process has finished counts, unless somebody else has begun."""
+    session, told = call.tx.sessions.of_launch(launch.id), catalogue()[unreported.tool]
+    parameters = parameters_of(told, unreported.arguments)
+    if session is None or isinstance(parameters, Refusal):
+        return
+    agent = call.tx.agents.find(launch.agent_id)
+    own = Call(call.tx, Caller(Kind.SESSION, agent=agent, session=session, launch=launch), call.now, call.context)
+    events, hints = len(call.tx.events.collected), set(call.tx.hints)
+    try:
+        with call.tx.connection.savepoint():
+            session_hooks.hooks().guard(own, told)
+            told.handler(own, parameters)
+            call.tx.sessions.save(own.stored_session, own.session)
+    except Refusal:
+        del call.tx.events.collected[events:]
+        call.tx.hints.intersection_update(hints)
 
 
 def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:

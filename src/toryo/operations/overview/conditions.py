@@ -79,7 +79,7 @@ def look_again_after(picture: Picture, *, waits: bool) -> int:
     """In how many seconds this may have changed without an event. `waits`: whether work waits for a Coordinator."""
     if waits:
         return AGAIN
-    now, begun = picture.now, picture.call.context.started_at
+    now, begun = picture.now, picture.call.context.awake.since
     ends = [seen.seen_at + GONE_AFTER for seen in picture.coordinators if not gone(seen.seen_at, now)]
     ends += [begun + GONE_AFTER] if begun + GONE_AFTER > now else []
     ends += [usages.end_of_day(now)]

@@ -142,7 +142,7 @@ class _Look:
 
     def _nobody_starts_it(self, place: Place, task: Task) -> bool:
         """By hand, within the stall time: until then, somebody may just be about to."""
-        since = max(task.moved_at, self._left.get(place, task.moved_at), self.picture.call.context.started_at)
+        since = max(task.moved_at, self._left.get(place, task.moved_at), self.picture.call.context.awake.since)
         return not main_task_waits.runs(self.picture, place) and self._stalls(self.picture.projects[place[1]], since)
 
     def _stalls(self, project: Project, since: Millis) -> bool:

@@ -58,7 +58,7 @@ def found(picture: Picture) -> list[Unplaced]:
 def unchecked(picture: Picture) -> list[Task]:
     """Tasks whose acceptance checks wait for a Coordinator: none has called since they were asked for."""
     since = max((each.seen_at for each in picture.coordinators), default=0)
-    if not gone(max(since, picture.call.context.started_at), picture.now):
+    if not gone(max(since, picture.call.context.awake.since), picture.now):
         return []
     return [task for task in picture.open.values() if task.in_progress and task.checks is Checks.RUNNING]
 
@@ -107,6 +107,6 @@ def _due(picture: Picture, place: Place) -> tuple[tuple[Task, ...], Priority | N
 
 def _may_come_back(picture: Picture, agent: Agent, program: Program, obstacle: PlacementProblem) -> bool:
     """The server has just begun: a Coordinator that could start it, or the first one, may be about to call."""
-    if picture.call.context.started_at + GONE_AFTER <= picture.now:
+    if picture.call.context.awake.since + GONE_AFTER <= picture.now:
         return False
     return obstacle.code == "none" or any(seen.offer.lacks(agent, program) is None for seen in picture.coordinators)

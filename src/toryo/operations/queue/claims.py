@@ -165,6 +165,32 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
     call.tx.tasks.save(back, given_back(back, back.attempt + counted, not_before))
 
 
+class _NotStartable(Exception):
+    """The rules of starting keep it from its holder."""
+
+
+def take_back(call: Call, task: Task, lost: Claim) -> Task | None:
+    """The task of a claim that ran out, as its holder had it; None if anything has happened to the task since."""
+    agent = call.tx.agents.find(lost.agent_id)
+    if lost.end_reason != "lost" or task.moved_at != lost.ended_at or agent is None:
+        return None
+    events, hints = len(call.tx.events.collected), set(call.tx.hints)
+    try:
+        with call.tx.connection.savepoint():
+            if task.status is Status.FAILED:  # that was its last attempt
+                task = mutations.move(call, call.tree_state(task), task, Status.TODO, actor=TORYO)
+            task = call.tx.tasks.save(task, replace(task, attempt=lost.attempt, not_before=None))
+            call.tx.queues.delete_claim(lost)
+            taken = claim(call, task, agent, lost.launch_id)
+            if taken is None:
+                raise _NotStartable
+    except (_NotStartable, Refusal):
+        del call.tx.events.collected[events:]
+        call.tx.hints.intersection_update(hints)
+        return None
+    return taken
+
+
 def tell_of_loss(call: Call, task: Task, agent_id: str, attempt: int, reason: str) -> None:
     call.event("claim.lost", task=task, agent_id=agent_id, data={"attempt": attempt, "reason": reason})
 

@@ -144,8 +144,8 @@ def _submitted(call: Call, submitted: OneResult, me: str) -> Submitted | Refused
 
 
 def _late(call: Call, task: Task, me: str, submitted: OneResult, outcome: JsonObject) -> Submitted | Refused:
-    """The caller no longer holds the task: repeating its result succeeds; another result is kept as an event and
-    refused.
+    """The caller no longer holds the task: repeating its result succeeds, and so does the result of a claim that ran
+    out if nobody has claimed the task since; another result is kept as an event and refused.
     """
     mine = [each for each in call.tx.queues.claims_of_task(task.id) if each.agent_id == me]
     claim = next((each for each in reversed(mine) if submitted.attempt in (None, each.attempt)), None)
@@ -166,6 +166,8 @@ def _late(call: Call, task: Task, me: str, submitted: OneResult, outcome: JsonOb
             task_id=task.id,
             status=task.status.value,
         )
+    if claim.ran_out and queue_claims.take_back(call, task, claim) is not None:
+        return _submitted(call, submitted, me)
     return _too_late(call, task, claim, outcome)
 
 

@@ -18,6 +18,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Refused
 from toryo.operations.launches import end_of_session
+from toryo.operations.queue import claims as queue_claims
 from toryo.operations.sessions import task_reports
 from toryo.operations.sessions.notes import Text
 from toryo.operations.sessions.task_reports import Reported, told_to_leave
@@ -51,16 +52,19 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     session = call.session
     if session.over and (before := task_reports.remembered_answer(session, report.model_dump())) is not None:
         return before
+    taken_back = session.over and _takes_back(call)
     snapshot = call.own_snapshot()
     if launch_rules.withdrawn(snapshot, session) is not None or (
-        session.over and not _may_have_last_word(call, snapshot)
+        session.over and not (taken_back or task_reports.nobody_has_begun(call) or _may_have_last_word(call, snapshot))
     ):
         return task_reports.too_late(call, report.model_dump())
     tree_state = snapshot.ground_of(session.task_id)
     assert tree_state is not None
     main = tree_state.tree.tasks[session.task_id or ""]
     stopped_at = session.ended_at if session.over else session.runaway_at
-    if stopped_at is not None and main.moved_at > stopped_at:  # The task was prepared again in the meantime.
+    if (
+        stopped_at is not None and main.moved_at > stopped_at and not taken_back
+    ):  # The task was prepared again in the meantime.
         return task_reports.too_late(call, report.model_dump())
     if session.runaway is not None and report.result == "success":
         raise task_reports.stopped_by_guard(call)
@@ -86,6 +90,15 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     if not session.over:
         end_of_session.end_session(call, call.session, End.REPORTED)
     return answer
+
+
+def _takes_back(call: Call) -> bool:
+    """Whether this session has its queue task again, which went back when nothing was heard of it for a lease."""
+    session, task = call.session, call.tx.tasks.find(call.session.task_id or "")
+    if task is None or not task.for_queue or not task_reports.given_up(call):
+        return False
+    held = [each for each in call.tx.queues.claims_of_task(task.id) if each.launch_id == session.launch_id]
+    return bool(held) and queue_claims.take_back(call, task, held[-1]) is not None
 
 
 def _refuse_without_verdict(main: Task) -> None:

@@ -71,7 +71,8 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     report = wanted.model_dump()
     if session.over and (before := task_reports.remembered_answer(session, report)) is not None:
         return before
-    if session.over or launch_rules.withdrawn(call.own_snapshot(), session) is not None:
+    late = session.over and not task_reports.nobody_has_begun(call)
+    if late or launch_rules.withdrawn(call.own_snapshot(), session) is not None:
         return task_reports.too_late(call, report)
     main = call.task(session.task_id or "")
     if main.review_of is None:
@@ -105,5 +106,6 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     told = words("review.submitted" if question is not None else "review.over", call.language)
     answer = told_to_leave(told, main.id, Status.COMPLETED.value)
     task_reports.remember(call, report, answer)
-    end_of_session.end_session(call, call.session, End.REPORTED)
+    if not session.over:
+        end_of_session.end_session(call, call.session, End.REPORTED)
     return answer

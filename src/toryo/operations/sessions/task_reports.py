@@ -37,6 +37,22 @@ def remembered_answer(session: Session, report: dict[str, Any]) -> Reported | No
     return answer if answer and remembered.get("report") == report else None
 
 
+def nobody_has_begun(call: Call) -> bool:
+    """Nothing was heard of this session for a lease, so it was given up; but nobody has taken its place, and the task
+    is as it was. What it has finished meanwhile counts."""
+    session, task = call.session, call.tx.tasks.find(call.session.task_id or "")
+    if task is None or task.moved_at > (session.ended_at or 0):
+        return False
+    last = call.tx.launches.last_of_task(task.id)
+    followed = last is not None and last.id != session.launch_id and last.signed_in_at is not None
+    return not followed and given_up(call)
+
+
+def given_up(call: Call) -> bool:
+    """Whether this session was ended only because nothing was heard of it, and its agent may still work here."""
+    return call.session.end_reason is End.LEASE_EXPIRED and guards.still_belongs(call, call.session)
+
+
 def too_late(call: Call, report: dict[str, Any]) -> Reported:
     """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
     kept as a note."""

@@ -142,6 +142,9 @@ class MergedOne(Parameters):
         max_length=100, description="The merge, or where the branch stood if there was nothing to do."
     )
     into: Printed = Field(max_length=300, description="The branch that has it now.")
+    kept: Printed | None = Field(
+        None, max_length=10_000, description="Why its worktree is still there, and what to do."
+    )
 
 
 class ChangedFile(Parameters):
@@ -266,7 +269,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
         )
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
     if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE, Kind.PULL_REQUEST):
-        answer["merged"] = [each.model_dump() for each in told.merged]
+        answer["merged"] = [each.model_dump(exclude_none=True) for each in told.merged]
     after = replace(job, finished_at=call.now, done=told.done, answer=answer)
     if job.kind is Kind.PULL_REQUEST:
         found = told.pull_request.model_dump() if told.pull_request is not None else None
@@ -290,11 +293,15 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: 
     named = {*merged, *told.gone, *filter(None, [told.task_id])}
     _look_at_bases(call, job, told)
     for worktree in call.tx.worktrees.of(named & job.tasks):
+        if worktree.kept and worktree.task_id in told.gone:
+            _put(call, worktree, worktree.state, trouble=None)
         if not worktree.open:
             continue
         if (one := merged.get(worktree.task_id)) is not None:
-            _put(call, worktree, State.MERGED, merged_commit=one.commit, merged_into=one.into, trouble=None)
-            _event(call, "worktree.merged", worktree.task_id, {"commit": one.commit, "into": one.into, **note})
+            _put(call, worktree, State.MERGED, merged_commit=one.commit, merged_into=one.into, trouble=one.kept)
+            stays = {"kept": one.kept} if one.kept is not None else {}
+            data = {"commit": one.commit, "into": one.into, **stays, **note}
+            _event(call, "worktree.merged", worktree.task_id, data)
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
             _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})

@@ -177,7 +177,9 @@ def discard_task_work(call: Call, wanted: OneTask) -> Asked:
     """Throw away what a task has changed: its directory and branch. The answer says how to get the commits back."""
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
-    worktree = worktree_requests.open_worktree(call, task)
+    worktree = worktree_requests.worktree_of(call, task)
+    if not worktree.kept:
+        worktree = worktree_requests.open_worktree(call, task)
     worktree_locks.refuse_at_work(call, [worktree])
     return {"success": True, "job_id": worktree_requests.ask(call, worktree, Kind.DISCARD, None).id}
 
