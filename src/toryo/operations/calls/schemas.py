@@ -22,7 +22,7 @@ PurposeName = Literal["task", "chat"]
 NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
-WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "pull_request"]
+WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "pull_request"]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
