@@ -348,8 +348,8 @@ def known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
 
 
 def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
-    """Merges the work of subtasks into the worktree of their task, as at its start: what becomes of each is told. Also
-    whether conflicts that the task has to resolve are."""
+    """Merges the work of subtasks into the worktree of their task, as at its start: what becomes of each is told. And
+    what a task has to merge that resolves a conflict: it is not done while something of it is left to resolve."""
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
         return prevented(job.task_id, gone(job.task_id), **known_gone(job, job.task_id))
@@ -360,9 +360,10 @@ def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     for name in names:
         _keep_what_was_left(worktree.repository / worktree.subdirectory, worktree.path.parent, name)
     brought = worktrees.bring(worktree, list(map(worktrees.branch_of, names)))
-    merges = worktrees.unmerged(worktree, [str(each) for each in job.options.get("merges") or ()])
-    if merges:
-        return prevented(job.task_id, merges)
+    begun = worktrees.begin(worktree, [str(each) for each in job.options.get("merges") or ()])
+    left = " ".join(filter(None, (each.words(worktree) for each in begun)))
+    if left:
+        return prevented(job.task_id, left)
     return {"done": True, "answer": {"subtasks": _brought(brought)}}
 
 

@@ -28,7 +28,7 @@ from toryo.coordinator.worktrees.creating import make
 from toryo.coordinator.worktrees.disk import Leftover, leftovers, size
 from toryo.coordinator.worktrees.git import Trouble
 from toryo.coordinator.worktrees.merging import Conflict, Merged, Nothing, Person, merge, merged_before, person
-from toryo.coordinator.worktrees.merging_subtasks import Brought, begin, bring, has_all_of, unmerged
+from toryo.coordinator.worktrees.merging_subtasks import Brought, begin, bring, has_all_of
 from toryo.coordinator.worktrees.moved_bases import BaseTrouble, MovedBase
 from toryo.coordinator.worktrees.paths import (
     PREFIX,
@@ -87,5 +87,4 @@ __all__ = [
     "touched",
     "trouble",
     "unkept",
-    "unmerged",
 ]

@@ -101,16 +101,6 @@ def begin(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
     return tuple(told)
 
 
-def unmerged(worktree: Worktree, branches: Sequence[str]) -> str:
-    """Which of these branches the worktree's own does not contain, and the next step; empty if it contains all."""
-    git = opened(worktree.repository).git
-    own = tip(git, worktree.branch)
-    tips = [(branch, tip(git, branch)) for branch in branches]
-    left = [branch for branch, commit in tips if own and commit and not contains(git, own, commit)]
-    again = "It is begun again at the next start of the task."
-    return f"{worktree.branch} does not contain {', '.join(left)}. {again}" if left else ""
-
-
 def has_all_of(worktree: Worktree, other: Worktree) -> bool:
     """Whether the worktree's branch contains that of another one."""
     git = opened(worktree.repository).git

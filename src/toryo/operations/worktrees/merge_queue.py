@@ -454,11 +454,12 @@ def _solver(call: Call, task: Task, entry: Entry) -> str | None:
 
 
 def _returned(call: Call, task: Task, entry: Entry, by: str) -> Entry:
-    """The entry with the task that corrects it. It starts from one work; the others and the target are merged there, so
-    that it needs no git."""
+    """The entry with the task that corrects it. The target is merged there, so that its agent needs no git."""
     project = call.project(task.project_id)
     title, text = merge_queue_texts.for_agent(call, task, entry, project.settings.language)
     works = _own(call, task.id)
-    merges = [*(each.branch for each in works[:-1]), entry.target]
-    made, _ = changes_tasks.make(call, task, title, text, [each.task_id for each in works[-1:]], by=by, merges=merges)
+    # Works that conflict with each other cannot be started from together.
+    begins, merged = (works, works[:0]) if entry.state is Standing.FAILED else (works[-1:], works[:-1])
+    merges = [*(each.branch for each in merged), entry.target]
+    made, _ = changes_tasks.make(call, task, title, text, [each.task_id for each in begins], by=by, merges=merges)
     return replace(entry, changes_task_id=made.id)

@@ -62,7 +62,7 @@ def awaited(call: Call, tree_state: TreeState, main: Task, report: dict[str, obj
     due = subtask_work.due(call, tree_state, main)
     if due is None or review_checks.review_open(main):
         return None
-    _refuse_conflicts(call, tree_state, main, due.worktree)
+    _refuse_conflicts(tree_state, main, due.worktree)
     passed = replace(main, checks=Checks.PASSED)
     becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
     moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
@@ -78,8 +78,8 @@ def awaited(call: Call, tree_state: TreeState, main: Task, report: dict[str, obj
     if call.may_wait:
         hint = f"worktree_job:{job.id}" if job is not None else f"launch:{leaving.id}" if leaving is not None else ""
         return Later(frozenset({hint}))
-    told = words("merging_subtasks", tree_state.project.settings.language)
-    return Refused(Refusal(Code.NOT_NOW, "The work of the subtasks is being merged.", told).answer())
+    told = words("merging", tree_state.project.settings.language)
+    return Refused(Refusal(Code.NOT_NOW, "Work is being merged into your worktree.", told).answer())
 
 
 def _unfinished(call: Call, worktree: Worktree) -> WorktreeJob | None:
@@ -96,7 +96,7 @@ def _send(call: Call, main: Task, due: Due) -> WorktreeJob:
     return worktree_locks.send(call, due.worktree, Kind.MERGE_SUBTASKS, options)
 
 
-def _refuse_conflicts(call: Call, tree_state: TreeState, main: Task, worktree: Worktree) -> None:
+def _refuse_conflicts(tree_state: TreeState, main: Task, worktree: Worktree) -> None:
     """What conflicts is being resolved in a subtask that is still open."""
     for task_id, found in (worktree.subtasks or {}).items():
         solver = tree_state.tree.tasks.get(found.get("solver") or "")
@@ -107,29 +107,13 @@ def _refuse_conflicts(call: Call, tree_state: TreeState, main: Task, worktree: W
                 f"Task {solver.id} resolves the conflict. Call get_next_action.",
                 task_id=main.id,
                 open_subtasks=[{"task_id": solver.id, "title": solver.title, "status": solver.status.value}],
-                unmerged=unmerged(call, worktree),
+                unmerged=subtask_work.unmerged(worktree),
             )
 
 
 def _other_side(found: Brought) -> str:
     others = found.get("others") or []
     return f"that of {', '.join(others)}" if others else "what your task has changed"
-
-
-def unmerged(_call: Call, worktree: Worktree | None) -> list[dict[str, object]]:
-    """The work of subtasks that is not in the worktree of their task, as agents and people are told of it."""
-    found = (worktree.subtasks if worktree is not None and worktree.open else None) or {}
-    return [
-        {
-            "task_id": task_id,
-            "files": list(each.get("files") or ())[:20],
-            "conflicts_with": list(each.get("others") or ()),
-            "trouble": each.get("trouble"),
-            "resolved_by": each.get("solver"),
-        }
-        for task_id, each in found.items()
-        if task_id != OWN and out_of_tree(each)
-    ]
 
 
 # --- what a Coordinator reports ---------------------------------------------------------------------------------------
