@@ -138,7 +138,6 @@ def test_a_conflict_that_nobody_may_resolve_is_a_need_and_nothing_is_completed(s
     team.repository.git("merge", "--quiet", "-X", "theirs", f"toryo/{team.ids()['Two']}", at=there)
     site.move(solver, "todo")
     site.move(solver, "cancelled", "merged by hand")
-    site.move(task, "in_progress")
     site.until_status(task, "completed")
     site.until_idle()
 

@@ -17,6 +17,7 @@ from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.paths import PREFIX, Worktree, contains, inside, joined, joined_with_marks, tip
 from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.views import tell_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
     if there is None:
         return tuple(Brought(each, trouble=f"The directory {worktree.path} is gone.") for each in branches)
     with alone(worktree.path.parent):
-        git = opened(worktree.repository).git
+        home = opened(worktree.repository)
+        git = home.git
         found = {branch: _found(git, worktree, branch) for branch in branches}
         head = there("rev-parse", "HEAD")
         new = [each for each in found.values() if each.merged and not contains(git, head, str(each.commit))]
@@ -69,6 +71,8 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
             if len(conflicting) == len(new):
                 break
             new = conflicting
+        if any(each.files for each in found.values()):  # a person can merge them there by hand
+            tell_base(home, worktree, there, branches)
         merged = [each for each in found.values() if each.merged]
         return tuple(_against(git, each, merged) if each.files else each for each in found.values())
 

@@ -12,7 +12,7 @@ from toryo.domain.projects import Language
 from toryo.domain.tasks import CheckEvidence, CheckOutcome, Task
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.domain.worktrees import Brought
+from toryo.domain.worktrees import Worktree
 from toryo.operations.calls.call import Call
 from toryo.operations.translations import translated
 from toryo.operations.worktrees import worktree_locks
@@ -45,9 +45,13 @@ def for_agent(call: Call, task: Task, entry: Entry, language: Language) -> tuple
     return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
 
 
-def of_subtask(call: Call, task: Task, part: Task, found: Brought, others: Sequence[Task]) -> tuple[str, str]:
+def of_subtask(
+    call: Call, worktree: Worktree, task: Task, part: Task, others: Sequence[Task], *, by_hand: bool
+) -> tuple[str, str]:
     """Title and description of the task that resolves the conflict of a subtask's work with what else belongs to the
-    task, in the language of the project."""
+    task, in the language of the project. `by_hand`: nobody can be asked to."""
+    found = (worktree.subtasks or {})[part.id]
+    work = call.tx.worktrees.find(part.id)
     language = call.project(task.project_id).settings.language
     files = _files({"files": found.get("files") or []})
     lines = [
@@ -60,6 +64,10 @@ def of_subtask(call: Call, task: Task, part: Task, found: Brought, others: Seque
         else constant("The other side is what the task itself has changed."),
         constant(RESOLVE),
     ]  # fmt: skip
+    if by_hand and work is not None:
+        how = say("Or resolve it by hand: in {path}, run git merge {branch}, commit, and cancel this task.",
+                  path=worktree.path, branch=work.branch)  # fmt: skip
+        lines.append(how)
     title = say("Resolve the conflict: {title}", title=part.title)
     return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
 

@@ -206,7 +206,7 @@ def _made(call: Call, task: Task, part: Task, worktree: Worktree) -> Worktree:
     others = call.tx.tasks.find_all(each.get("others") or [])
     tries = each.get("tries", 0) + 1
     by = changes_tasks.solver(call, part, [other.assignee_id for other in others]) if tries <= TRIES else None
-    title, text = merge_queue_texts.of_subtask(call, task, part, each, others)
+    title, text = merge_queue_texts.of_subtask(call, worktree, task, part, others, by_hand=by is None)
     made, _ = changes_tasks.make(
         call, part, title, text, by=by, nobody=by is None, merges=[worktree.branch], parent=call.task(task.id)
     )
