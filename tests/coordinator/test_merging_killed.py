@@ -90,6 +90,57 @@ def test_a_batch_of_the_queue_that_is_killed_at_any_git_command_is_merged_by_the
         assert len(repository.git("worktree", "list").splitlines()) == 1
 
 
+@pytest.mark.deep
+def test_merging_the_work_of_subtasks_goes_on_after_a_kill_at_any_git_command_and_nothing_is_lost(
+    repository: Repository, place: Path, tmp_path: Path
+) -> None:
+    directory = place / PROJECT
+    for name, files in {"p1": {"a": "left\n"}, "p2": {"a": "right\n"}, "p3": {"new": "three\n"}}.items():
+        worked(repository, directory, name, **files)
+    worktree = make(repository, directory, "t1")
+    (worktree.path / "own").write_text("not committed\n")
+    order = job(repository, place, "merge_subtasks", subtasks=["p1", "p2", "p3"])
+    kept = _copied(tmp_path / "kept", repository.path, place)
+
+    do = partial(task_worktrees.run, order, place)
+    moments = _killed_at(do, 10_000)
+    for moment in chosen(moments):
+        _restored(kept, repository.path, place)
+        assert _killed_at(do, moment) == -1, "it was killed"
+        injected("Coordinator killed in a merge")
+        answer = do()
+        assert answer["done"], (moment, answer)
+        files = {each["task_id"]: each["files"] for each in answer["answer"]["subtasks"]}
+        assert files == {"p1": [], "p2": ["a"], "p3": []}, moment
+        listed = repository.git("ls-tree", "--name-only", "toryo/t1").split()
+        assert {"a", "new", "own"} <= set(listed), moment
+        assert repository.git("show", "toryo/t1:a") == "left"
+        assert repository.git("status", "--porcelain", at=worktree.path) == ""
+
+
+@pytest.mark.deep
+def test_a_begun_merge_is_begun_once_whenever_it_is_killed(repository: Repository, place: Path, tmp_path: Path) -> None:
+    directory = place / PROJECT
+    for name, files in {"p1": {"a": "left\n"}, "p2": {"a": "right\n"}}.items():
+        worked(repository, directory, name, **files)
+    kept = _copied(tmp_path / "kept", repository.path, place)
+    start = task_worktrees.Place("t1", bases=("p1",), merges=("toryo/p2",))
+
+    def do() -> dict[str, Any]:
+        made = task_worktrees.made(start, PROJECT, repository.path, place)
+        return {"done": True, "path": made.path}
+
+    moments = _killed_at(do, 10_000)
+    for moment in chosen(moments):
+        _restored(kept, repository.path, place)
+        assert _killed_at(do, moment) == -1, "it was killed"
+        injected("Coordinator killed in a merge")
+        path = do()["path"]
+        marks = (path / "a").read_text().splitlines()
+        assert (marks[0], marks[-1]) == ("<<<<<<< toryo/t1", ">>>>>>> toryo/p2"), moment
+        assert len(repository.git("rev-list", "--merges", "toryo/p1..toryo/t1").split()) == 1, moment
+
+
 def _has_both(repository: Repository, before: str) -> bool:
     """In one commit of the first-parent history."""
     there = {"t1", "t2"} <= set(repository.git("ls-tree", "--name-only", "main").split())

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -482,3 +483,49 @@ def test_a_secret_that_a_commit_of_the_work_adds_and_the_next_one_removes_is_not
     assert answer["queue"]["result"] == "failed"
     assert "new:1 in commit " in answer["queue"]["evidence"][0]["output"]
     untouched(repository, place)
+
+
+# --- work of several tasks in one entry -------------------------------------------------------------------------------
+
+
+def one_entry(repository: Repository, place: Path, *names: str) -> WorktreeJob:
+    """The last one is what the others are parts of."""
+    made = batch(repository, place, *names)
+    entries = made.options["entries"]
+    whole = {**entries[-1], "order": [each for entry in entries for each in entry["order"]]}
+    return replace(made, options={**made.options, "entries": [whole]})
+
+
+def test_a_part_that_conflicts_is_merged_with_the_work_that_resolves_it(repository, place):
+    directory = place / PROJECT
+    worked(repository, directory, "p1", a="left\n")
+    worked(repository, directory, "p2", a="right\n")
+    solver = make(repository, directory, "p3", "toryo/p2")
+    worktrees.begin(solver, ["toryo/p1"])
+    (solver.path / "a").write_text("left\nright\n")
+    worktrees.keep(solver, "both", "ann")
+    answer = run(one_entry(repository, place, "p1", "p2", "p3"), place)
+    assert answer["queue"]["result"] == "merged"
+    assert sorted(each["task_id"] for each in answer["merged"]) == ["p1", "p2", "p3"]
+    assert repository.git("show", "main:a").split() == ["left", "right"]
+
+
+def test_the_other_side_within_the_same_entry_is_named_and_the_target_is_not(repository, place):
+    directory = place / PROJECT
+    worked(repository, directory, "p1", a="left\n")
+    worked(repository, directory, "p2", a="right\n")
+    before = repository.git("rev-parse", "main")
+    [conflict] = run(one_entry(repository, place, "p1", "p2"), place)["queue"]["conflicts"]
+    assert (conflict["task_id"], conflict["within"], conflict["files"]) == ("p2", True, ["a"])
+    assert [each["task_id"] for each in conflict["others"]] == ["p1"]
+    assert repository.git("rev-parse", "main") == before
+
+
+def test_work_with_conflict_marks_is_not_merged(repository, place):
+    directory = place / PROJECT
+    worked(repository, directory, "p1", a="left\n")
+    worktree = worked(repository, directory, "p2", a="right\n")
+    worktrees.begin(worktree, ["toryo/p1"])
+    answer = run(one_entry(repository, place, "p2"), place)
+    assert "conflict marks are left in a" in answer["queue"]["unfit"][0]["trouble"]
+    assert repository.git("show", "main:a") == "one", "the first commit's"

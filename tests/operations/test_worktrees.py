@@ -16,6 +16,7 @@ from toryo.operations.worktrees.worktree_requests import MOST_KEPT, MOST_WAITING
 from toryo.storage import schema
 
 DIFF = {"patch": "+1", "files": [], "files_in_all": 0, "truncated": False, "head": "h1", "base": "b0"}
+HEAD = "h1"
 
 
 class Yard:
@@ -32,7 +33,8 @@ class Yard:
         (launch,) = who.claim(agent_ids=[agent_id], free_slots=1)["start"]
         assert isinstance(launch, dict)
         who.running.append(launch["launch_id"])
-        self.told(launch)
+        brought = [{"task_id": each, "commit": HEAD} for each in launch["workspace"].get("brings", ())]
+        self.told(launch, **({"subtasks": brought} if brought else {}))
         return launch
 
     def told(self, launch: Answer, **figures: Any) -> None:
@@ -55,8 +57,17 @@ class Yard:
         return task
 
     def ended(self, launch: Answer) -> None:
-        self.told(launch, head_commit="h1", commits=1, files_changed=2, insertions=3, deletions=1)
+        self.told(launch, head_commit=HEAD, commits=1, files_changed=2, insertions=3, deletions=1)
         self.c1.exited(launch["launch_id"], exit_code=0)
+
+    def merge_subtasks(self, claimed: Answer | None = None, **told: Any) -> list[Answer]:
+        """Does what a Coordinator does before success counts: by default everything can be merged."""
+        jobs = (claimed or self.c1.claim(free_slots=0))["worktree_jobs"]
+        jobs = [job for job in jobs if job["kind"] == "merge_subtasks"]
+        for job in jobs:
+            found = [{"task_id": each, "commit": HEAD, **told.get(each, {})} for each in job["options"]["subtasks"]]
+            self.report(job["job_id"], done=True, answer={"subtasks": found})
+        return jobs
 
     def ask(self, what: str, task: str, **how: Any) -> str:
         names = {"diff": "diff_task", "merge": "merge_task", "discard": "discard_task_work"}

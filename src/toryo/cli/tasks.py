@@ -443,7 +443,8 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
     whole = _tree(here, task)
     tree = _below(task, whole)
-    conflicts = [_conflict(each) for each in task.get("may_conflict_with") or ()]
+    conflicts = [each["message"] for each in task.get("unmerged") or ()]
+    conflicts += [_conflict(each) for each in task.get("may_conflict_with") or ()]
     if task["status"] != "in_progress":
         return [*_why_nothing_moves(here, task, tree), *conflicts]
     decided = _in_words(here, _decisions(here, task, tree), whole)
@@ -628,6 +629,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     shown["may_conflict_with"] = [
         f"{each['message']} ({each['title']})" for each in task.get("may_conflict_with") or ()
     ]
+    shown["unmerged"] = [each["message"] for each in task.get("unmerged") or ()]
     output.fields({"status": output.status(task["status"]), **shown})
     if task.get("check_results"):
         output.done("")

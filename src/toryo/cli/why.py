@@ -80,4 +80,6 @@ def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
         lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {each['message']}"]
     for each in answer.get("may_conflict", ()):
         lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  It {each['message']}"]
+    for each in answer.get("unmerged", ()):
+        lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {each['message']}"]
     return lines

@@ -44,7 +44,8 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
             raise Trouble(kept.trouble)
     into = _base(job, own)
     parts = [each.branch for each in works.values() if each != own]
-    if parts and (left := worktrees.bring(own, parts)):
+    left = [words for each in worktrees.bring(own, parts) if (words := each.words(own))] if parts else []
+    if left:
         raise Trouble(" ".join(left))
     checkout = opened(own.repository)
     _refuse_secrets(job, checkout, own)

@@ -334,6 +334,8 @@ def _answer(
     clashes = [
         {
             "entry_id": entry_id,
+            "task_id": found.tasks.get(clash.work),
+            "within": clash.within,
             "files": list(clash.files)[: task_worktrees.MOST_FILES],
             "others": [
                 {"commit": other.commit, "subject": other.subject[:500], "task_id": other.name}

@@ -206,12 +206,15 @@ def _told(evidence: Sequence[Evidence], artifacts: Sequence[Sequence[str]]) -> l
 
 
 def _for_older(said: dict[str, Any]) -> dict[str, Any]:
-    """The same for a server that knows nothing of moved bases: the words are told as what prevents something."""
-    plain = {name: value for name, value in said.items() if name != "moved_base"}
+    """The same for an older server. A moved base is told as what prevents something."""
+    plain = {name: value for name, value in said.items() if name not in ("moved_base", "subtasks")}
     if "moved_base" in said and not plain.get("trouble"):
         plain["trouble"] = said["moved_base"]["words"]
     if "anyway" in plain.get("answer", {}):
         plain["answer"] = {name: value for name, value in plain["answer"].items() if name != "anyway"}
+    if conflicts := plain.get("queue", {}).get("conflicts"):
+        known = ("entry_id", "files", "others")
+        plain["queue"] = {**plain["queue"], "conflicts": [{name: each[name] for name in known} for each in conflicts]}
     return plain
 
 

@@ -8,7 +8,8 @@ block: `loop.py` calls them in threads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -46,11 +47,13 @@ LONGEST_TROUBLE = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a launch needs of its worktree: its name, those it starts from, and those whose work it must see."""
+    """What a launch needs of its worktree: its name, those it starts from, and those whose work it must see. `merges`:
+    branches that its task is to merge: what conflicts is begun there."""
 
     name: str
     bases: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
 
 
 def place_of(launch: Launch, own: Isolation | None) -> Place | None:
@@ -72,7 +75,8 @@ def place_of(launch: Launch, own: Isolation | None) -> Place | None:
             "The server named no task for the worktree (isolation: worktree). Update the server or the "
             "Coordinator, whichever is older."
         )
-    return Place(str(wanted["name"]), tuple(wanted.get("bases") or ()), tuple(wanted.get("brings") or ()))
+    bases, brings, merges = (tuple(wanted.get(each) or ()) for each in ("bases", "brings", "merges"))
+    return Place(str(wanted["name"]), bases, brings, merges)
 
 
 def made(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
@@ -81,12 +85,14 @@ def made(place: Place, project_id: str, repository: Path, directory: Path) -> Wo
     try:
         left = [_keep_what_was_left(repository, directory / project_id, base) for base in place.bases + place.brings]
         brings = [worktrees.branch_of(each) for each in place.brings]
-        found = worktrees.make(repository, directory / project_id, place.name, bases, brings)
+        found = worktrees.make(repository, directory / project_id, place.name, bases, [*brings, *place.merges])
         clean_checkouts.forget(found)
-        notes = worktrees.bring(found, brings) if brings else ()
+        brought = worktrees.bring(found, brings) if brings else ()
+        begun = worktrees.begin(found, place.merges) if place.merges else ()
     except Trouble as trouble:
         raise BadWorktree(f"No worktree could be created for the task (isolation: worktree). {trouble}") from trouble
-    return replace(found, notes=(*found.notes, *filter(None, left), *notes))
+    words = (each.words(found) for each in (*brought, *begun))
+    return replace(found, notes=(*found.notes, *filter(None, [*left, *words])), brought=brought)
 
 
 def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
@@ -112,12 +118,28 @@ def merged_text(worktree: Worktree, name: str) -> str:
 def told(worktree: Worktree) -> dict[str, Any]:
     """The report for `report_worktree` before any work in it."""
     return {
+        **({"subtasks": _brought(worktree.brought)} if worktree.brought else {}),
         "path": str(worktree.path),
         "directory": str(worktree.working_directory),
         "branch": worktree.branch,
         "base_branch": worktree.base_branch,
         "base_commit": worktree.base_commit,
     }
+
+
+def _brought(found: Iterable[worktrees.Brought]) -> list[dict[str, Any]]:
+    """What became of the work of subtasks. Their ids are names of worktrees as they are."""
+    name = operator.methodcaller("removeprefix", worktrees.PREFIX)
+    return [
+        {
+            "task_id": name(each.branch),
+            "commit": each.commit,
+            "files": list(each.files[:MOST_FILES]),
+            "others": list(map(name, each.others)),
+            "trouble": short(each.trouble) or None,
+        }
+        for each in found
+    ]
 
 
 def watched(launch: Launch) -> bool:
@@ -181,7 +203,13 @@ def short(words: str) -> str:
 
 def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Runs a worktree job; returns the answer for `report_worktree_job`. Never raises."""
-    kinds = {"diff": _diff, "merge": _merge, "discard": _discard, "clean": _clean}
+    kinds = {
+        "diff": _diff,
+        "merge": _merge,
+        "discard": _discard,
+        "clean": _clean,
+        "merge_subtasks": _merge_subtasks,
+    }
     if job.kind not in kinds:
         return prevented(job.task_id, f"This Coordinator does not know the worktree job {job.kind}. Update it.")
     try:
@@ -248,7 +276,10 @@ def _bounded(job: WorktreeJob, diff: Callable[[int], worktrees.Diff | None]) -> 
 def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Merges one after the other; stops at the first failure, and earlier merges are kept."""
     merged: list[dict[str, str]] = []
-    for each in job.options.get("order") or ():
+    order = list(job.options.get("order") or ())
+    late: set[str] = set()
+    while order:
+        each = order.pop(0)
         task_id = str(each["task_id"])
         worktree = worktree_of(job, task_id, str(each["path"]), directory)
         if worktree is None:
@@ -263,6 +294,10 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
         except Trouble as trouble:
             return prevented(task_id, str(trouble), merged=merged, **moved_base_of(trouble), **_may_go_on(trouble))
         if isinstance(outcome, Conflict):
+            if task_id not in late and _has_it(job, worktree, order, directory):
+                late.add(task_id)
+                order.append(each)
+                continue
             return prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
         merged.append(
             {
@@ -283,6 +318,12 @@ def removed(worktree: Worktree) -> str:
     except (Trouble, OSError) as trouble:
         return str(trouble)
     return ""
+
+
+def _has_it(job: WorktreeJob, worktree: Worktree, order: Sequence[Mapping[str, Any]], directory: Path) -> bool:
+    """Whether work that is merged later contains this: there its conflicts are resolved."""
+    others = (worktree_of(job, str(each["task_id"]), str(each["path"]), directory) for each in order)
+    return any(each is not None and worktrees.has_all_of(each, worktree) for each in others)
 
 
 def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
@@ -316,6 +357,26 @@ def merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
 def known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
     """Whether nothing of it is left; False if the repository itself is missing now (an unmounted disk)."""
     return {"gone": [task_id]} if Path(job.working_directory).expanduser().is_dir() else {}
+
+
+def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
+    """Merges the work of subtasks into the worktree of their task, as at its start: what becomes of each is told. And
+    what a task has to merge that resolves a conflict: it is not done while something of it is left to resolve."""
+    worktree = worktree_of(job, job.task_id, job.path, directory)
+    if worktree is None:
+        return prevented(job.task_id, gone(job.task_id), **known_gone(job, job.task_id))
+    kept = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
+    if kept.trouble:
+        return prevented(job.task_id, kept.trouble)
+    names = [str(each) for each in job.options.get("subtasks") or ()]
+    for name in names:
+        _keep_what_was_left(worktree.repository / worktree.subdirectory, worktree.path.parent, name)
+    brought = worktrees.bring(worktree, list(map(worktrees.branch_of, names)))
+    begun = worktrees.begin(worktree, [str(each) for each in job.options.get("merges") or ()])
+    left = " ".join(filter(None, (each.words(worktree) for each in begun)))
+    if left:
+        return prevented(job.task_id, left)
+    return {"done": True, "answer": {"subtasks": _brought(brought)}}
 
 
 def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:

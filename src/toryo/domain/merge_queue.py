@@ -74,7 +74,8 @@ class Entry:
     merged_commit: str | None = None
     evidence: tuple[CheckEvidence, ...] = ()
     conflict: dict[str, Any] | None = None
-    """`files`, and the `others`: what brought the other side."""
+    """`files`, and the `others`: what brought the other side. `within`: that is work of the same entry; `work`: what
+    conflicts with it."""
     changes_task_id: str | None = None
     """The task that corrects it."""
     ended_at: Millis | None = None
@@ -111,7 +112,15 @@ class Conflict:
     files: tuple[str, ...]
     others: tuple[dict[str, str | None], ...]
     """What has changed these files on the target since the work began: `commit`, `subject`, and the `task_id`, if a
-    task did."""
+    task did. `within`: they are not on the target, but other work of the same entry."""
+    work: str | None = None
+    """The task whose work conflicts: of the entry, or below it."""
+    within: bool = False
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        more = {"work": self.work, "within": self.within} if self.within else {}
+        return {"files": list(self.files), "others": list(self.others), **more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +254,7 @@ def _settled(case: _Case, half: Mapping[str, str], now: Millis) -> Entry:
         after,
         merged_commit=told.merged.get(entry.id),
         evidence=told.evidence if case.suspected or rule.becomes is State.MERGED else (),
-        conflict=None if conflict is None else {"files": list(conflict.files), "others": list(conflict.others)},
+        conflict=None if conflict is None else conflict.stored,
         reason=(told.unfit or {}).get(entry.id) if rule.becomes is State.FAILED else entry.reason,
         ended_at=now,
         ended_by=entry.removal_by if rule.becomes is State.REMOVED else None,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import MINUTE, SECOND, Millis
 
@@ -47,6 +49,8 @@ class Kind(StrEnum):
     """Ordered by Toryo itself: removes a worktree whose contents all exist elsewhere too."""
     QUEUE_MERGE = "queue_merge"
     """Ordered by the merge queue: merges a batch if the required checks pass on the combined result."""
+    MERGE_SUBTASKS = "merge_subtasks"
+    """Ordered by Toryo itself before success counts: merges the work of subtasks into the worktree of their task."""
     PULL_REQUEST = "pull_request"
     """Ordered by a person: pushes the branch and opens a pull request. Ordered again by Toryo while that is open: looks
     whether it was merged."""
@@ -69,7 +73,34 @@ class Review(StrEnum):
     """Its task is not completed."""
 
 
-CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN, Kind.QUEUE_MERGE, Kind.PULL_REQUEST})
+CHANGES_FILES = frozenset(Kind) - {Kind.DIFF}
+
+
+class Brought(TypedDict, total=False):
+    """What has become of the work of a subtask in the worktree of its task."""
+
+    head: str | None
+    """The last commit of the subtask's work that this is about; it is out of date if there is another one by now."""
+    files: list[str]
+    """Where it conflicts."""
+    others: list[str]
+    """The subtasks on the other side of the conflict; none: the task's own work."""
+    trouble: str | None
+    """What else prevented the merge."""
+    solver: str | None
+    """The task that resolves the conflict, or was the last to."""
+    tries: int
+    """How many such tasks there were."""
+
+
+OWN = "own"
+TRIES = 2
+"""How many tasks in a row are to resolve the same conflict before a person is asked."""
+
+
+def out_of_tree(found: Brought) -> bool:
+    """Whether the work could not be merged."""
+    return bool(found.get("files") or found.get("trouble"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +128,14 @@ class Worktree:
     updated_at: Millis
     moved_base: dict[str, str] | None = None
     """The base branch was moved by neither a person nor Toryo: to which `commit`, and what to do, in `words`."""
+    subtasks: dict[str, Brought] | None = None
+    """What has become of the work of subtasks in it, by their ids; OWN: of the conflicts that its task has to resolve.
+    """
+
+    def holds(self, part: Worktree) -> bool:
+        """Whether the work of a subtask is in it, as far as that was reported."""
+        found = (self.subtasks or {}).get(part.task_id)
+        return found is not None and not out_of_tree(found) and found.get("head") == part.head_commit
 
     @property
     def open(self) -> bool:

@@ -907,6 +907,7 @@ worktrees = Table(
     _number("updated_at"),
     _text("touched", null=True),
     _text("moved_base", null=True),
+    _text("subtasks", null=True),
     Index("worktrees_created", "project_id", "created_at", "task_id"),
 )
 _in_use = text("state = 'open'")

@@ -16,7 +16,7 @@ from toryo.storage.rows import JSON, Rows, enum, update_by_id
 _w, _e, _t = schema.worktrees, schema.worktree_jobs, schema.tasks
 _p = sa.bindparam
 
-WORKTREES = Rows(Worktree, _w, {"state": enum(State), "moved_base": JSON})
+WORKTREES = Rows(Worktree, _w, {"state": enum(State), "moved_base": JSON, "subtasks": JSON})
 WORKTREE_JOBS = Rows(WorktreeJob, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
 _NEVER: Millis = 2**53
 _PUT = upsert(_w, WORKTREES.names, ["task_id"], [name for name in WORKTREES.names if name != "task_id"])

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees import commits_and_diffs, conflict_marks
 from toryo.coordinator.worktrees.commits_and_diffs import Diff
 from toryo.coordinator.worktrees.creating import alone, refuse_filters
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
@@ -66,12 +66,16 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
         there, objects = inside(worktree), repository_of(place) / "objects"
         if there is None:
             commit = tip(checkout.git, worktree.branch) or worktree.base_commit
+            if words := conflict_marks.words(worktree.path, checkout.git, commit):
+                raise Trouble(words)
             changes = commits_and_diffs.diff(worktree, 0, limit, history=True) if limit is not None else None
         else:
             with view(worktree, there, objects=objects) as found:
                 if words := commits_and_diffs.unfinished(there):
                     raise Trouble(words)
                 commit = commits_and_diffs.snapshot(found, "Work to be checked", "Toryo")
+                if words := conflict_marks.words(worktree.path, found.git, commit):
+                    raise Trouble(words)
                 changes = commits_and_diffs.staged(found, 0, limit, history=True) if limit is not None else None
         begun = repository_of(place)
         (begun / "HEAD").write_text(f"{commit}\n")

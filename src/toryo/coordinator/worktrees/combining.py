@@ -76,8 +76,12 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
+    """`work`: the one that conflicts. `within`: the other side is not on the target, but in the same entry."""
+
     files: tuple[str, ...]
     others: tuple[Other, ...]
+    work: str = ""
+    within: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str
         if isinstance(alone_, Span):
             left_out.append(entry.id)
         else:
-            clashes[entry.id] = Clash(alone_, _others(git, base, entry, alone_))
+            clashes[entry.id] = _clash(git, base, alone_)
     commit = head if head == base or merges == 1 else _together(git, base, head, spans, said)
     return Combined(base, commit, tuple(spans), clashes, tuple(left_out), unfit)
 
@@ -152,20 +156,48 @@ def _unrelated(git: Git, base: str, entry: Entry) -> str | None:
     return next((work.branch for work in works if not git.holds("merge-base", base, work.commit)), None)
 
 
-def _onto(git: Git, head: str, entry: Entry) -> Span | tuple[str, ...]:
-    """The entry merged onto a commit; or the files that conflict."""
+@dataclass(frozen=True, slots=True)
+class _Stuck:
+    """A work of an entry that conflicts, and those of the entry that were merged before it."""
+
+    files: tuple[str, ...]
+    work: Work
+    before: tuple[Work, ...]
+
+
+def _onto(git: Git, head: str, entry: Entry) -> Span | _Stuck:
+    """The entry merged onto a commit. What a later work of it contains is not merged by itself where it conflicts: the
+    conflict is resolved there."""
     before, commits = head, {}
     signed = git.signed(entry.person.name, entry.person.email)
-    for work in entry.works:
+    late: list[Work] = []
+    for place, work in enumerate(entry.works):
         if contains(git, head, work.commit):
             commits[work.name] = head
         elif not work.covers:
             tree = joined(git, head, work.commit)
             if isinstance(tree, tuple):
-                return tree
+                after = [other for other in entry.works[place + 1 :] if not other.covers]
+                if any(contains(git, other.commit, work.commit) for other in after):
+                    late.append(work)
+                    continue
+                return _Stuck(tree, work, entry.works[:place])
             words = f"{work.title} ({work.branch})\n\n{commits_and_diffs.TASK}: {work.name}\n"
             head = commits[work.name] = signed("commit-tree", tree, "-p", head, "-p", work.commit, given=words)
+    commits |= {work.name: head for work in late}
     return Span(entry, before, head, commits)
+
+
+def _clash(git: Git, base: str, stuck: _Stuck) -> Clash:
+    """Its other side is on the target if it also conflicts with the target alone; else it is in the same entry."""
+    work = stuck.work
+    with_target = joined(git, base, work.commit)
+    if isinstance(with_target, tuple):
+        return Clash(stuck.files, _others(git, base, work, with_target), work.name)
+    before = (each for each in stuck.before if not each.covers)
+    beside = [each for each in before if isinstance(joined(git, each.commit, work.commit), tuple)]
+    others = tuple(Other(each.commit, each.title, each.name) for each in beside[:MOST_OTHERS])
+    return Clash(stuck.files, others, work.name, within=True)
 
 
 def _together(git: Git, base: str, head: str, spans: Sequence[Span], said: str) -> str:
@@ -177,9 +209,9 @@ def _together(git: Git, base: str, head: str, spans: Sequence[Span], said: str) 
     return git.signed(TORYO.name, TORYO.email)("commit-tree", tree, "-p", base, "-p", head, given=words)
 
 
-def _others(git: Git, base: str, entry: Entry, files: Sequence[str]) -> tuple[Other, ...]:
+def _others(git: Git, base: str, work: Work, files: Sequence[str]) -> tuple[Other, ...]:
     """What has changed these files on the target since the work left it: merges of other tasks, else commits."""
-    met = git.ask("merge-base", base, entry.works[-1].commit)
+    met = git.ask("merge-base", base, work.commit)
     if met.code != 0:
         return ()
     paths = [f":(top,literal){file}" for file in files]

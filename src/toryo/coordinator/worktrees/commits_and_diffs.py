@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.check_names import some
-from toryo.coordinator.worktrees import inner_repositories, moved_bases
+from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases
 from toryo.coordinator.worktrees.git import LONG, Answer, Git, Trouble, explained
 from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
 from toryo.coordinator.worktrees.moved_bases import MovedBase
@@ -117,6 +117,8 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
         head = snapshot(found, message, author_name)
         committed, done = head != found.head, found.at(head)
         _hold(done)
+        if committed and not contains(found.git, head, found.head):  # it has resolved the merge that was begun there
+            there("update-ref", "-m", "toryo: merged", "HEAD", head)
         trouble = _bring_back(done, moved=committed)
         done.save()
         nowhere_else = inner_repositories.only_here(done.git, done.home, worktree.name)
@@ -125,6 +127,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
         trouble = trouble or _not_added(worktree, loose.own)
         left_out = (*loose.others, *_own_refs(done))
         head = done.git("rev-parse", "HEAD")
+        trouble = trouble or conflict_marks.words(worktree.path, done.git, head)
         figures = _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
         return replace(figures, moved_base=moved_base(worktree))
 
@@ -339,7 +342,17 @@ def snapshot(found: View, message: str, author_name: str) -> str:
         return last  # a Coordinator that was killed has committed it
     lines = (line.rstrip() for line in message.replace("\0", "").strip().splitlines())
     words = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) or f"Work of {author_name}"
-    return signed(found.git, author_name)("commit-tree", tree, "-p", found.head, given=f"{words}\n")
+    parents = [word for each in _parents(found, tree) for word in ("-p", each)]
+    return signed(found.git, author_name)("commit-tree", tree, *parents, given=f"{words}\n")
+
+
+def _parents(found: View, tree: str) -> tuple[str, ...]:
+    """A resolved conflict is one merge: the commit with the marks is left out of the history."""
+    begun = conflict_marks.begun_in(found.worktree.path)
+    resolved = begun is not None and begun.commit == found.head
+    if begun is None or not resolved or conflict_marks.marked(found.worktree.path, found.git, tree):
+        return (found.head,)
+    return (begun.ours, begun.theirs)
 
 
 def _hold(found: View) -> None:

@@ -49,6 +49,8 @@ class Worktree:
     """When, in seconds since the epoch; 0 where nothing is noted."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What may surprise: known when it is made, not kept."""
+    brought: tuple[Any, ...] = field(default=(), compare=False)
+    """What became of the branches that were merged into it when it was made (`merging_subtasks.Brought`)."""
 
     @property
     def working_directory(self) -> Path:
@@ -193,13 +195,20 @@ def current_branch(git: Git) -> str | None:
     return answer.text if answer.code == 0 else None
 
 
-def joined(git: Git, ours: str, theirs: str) -> str | tuple[str, ...]:
-    """The tree of two commits merged, without any checkout; or the files in which they conflict."""
+def joined_with_marks(git: Git, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
+    """The tree of two commits merged, with git's marks where they conflict, and these files. The names of the commits
+    stand in the marks as they are given."""
     answer = git.ask("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs, seconds=LONG)
     if answer.code not in (0, 1) or not answer.names:
         answer = git.must("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     tree, *files = answer.names
-    return tuple(map(shown, files)) if answer.code == 1 else tree
+    return tree, tuple(map(shown, files)) if answer.code == 1 else ()
+
+
+def joined(git: Git, ours: str, theirs: str) -> str | tuple[str, ...]:
+    """The tree of two commits merged, without any checkout; or the files in which they conflict."""
+    tree, files = joined_with_marks(git, ours, theirs)
+    return files or tree
 
 
 def shown(name: str) -> str:
@@ -255,6 +264,15 @@ def note(checkout: Checkout, path: Path, base_branch: str | None, base_commit: s
         "made_at": noted(path).get("made_at") or time.time(),
         **({"own": True} if own else {}),
     }
+    _write(path, {**noted(path), "own": False, **facts})
+
+
+def annotate(path: Path, name: str, fact: Any) -> None:
+    """Adds a fact to the record beside a worktree; it stays until the worktree is removed."""
+    _write(path, {**noted(path), name: fact})
+
+
+def _write(path: Path, facts: Mapping[str, Any]) -> None:
     draft = path.with_name(f".{path.name}.json.new")
     draft.write_text(json.dumps(facts))
     draft.replace(_note_of(path))

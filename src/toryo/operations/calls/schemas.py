@@ -22,7 +22,7 @@ PurposeName = Literal["task", "chat"]
 NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
-WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "pull_request"]
+WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "pull_request"]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
@@ -333,14 +333,31 @@ class MayConflict(TypedDict):
     message: str
 
 
+class UnmergedSubtask(TypedDict):
+    """The work of a subtask that is not in the worktree of its task. `conflicts_with`: the subtasks on the other side;
+    none: what the task itself has changed. `trouble`: what else prevents the merge."""
+
+    task_id: str
+    files: list[str]
+    conflicts_with: list[str]
+    trouble: str | None
+    resolved_by: str | None
+
+
+class ToldUnmerged(UnmergedSubtask):
+    message: str
+
+
 class PersonsTask(FullTask):
     """One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
+    `unmerged`: the work of subtasks that could not be merged into its worktree, each with a `message`.
     `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
     where they apply to it. `check_results`: how the checks ended at the last success report."""
 
     may_conflict_with: list[MayConflict]
+    unmerged: list[ToldUnmerged]
     changes_requested: RequestedChanges | None
     reviews: list[TaskOfReview]
     review_of: TaskOfReview | None
@@ -810,7 +827,7 @@ ReviewName = Literal[
 
 class Worktree(TypedDict):
     """`review`: how it stands with the people who review it; null where there is nothing to review. With
-    `changes_requested` it waits for the task named there."""
+    `changes_requested` it waits for the task named there. `unmerged`: the work of subtasks that is not in it."""
 
     task_id: str
     title: str
@@ -833,6 +850,7 @@ class Worktree(TypedDict):
     merged_commit: str | None
     merged_into: str | None
     pull_request: PullRequest | None
+    unmerged: list[UnmergedSubtask]
     trouble: str | None
     created_at: str
     updated_at: str

@@ -94,14 +94,16 @@ def handed_out_again(call: Call, launch: Launch, coordinator_id: str) -> str:
 
 
 class Workspace(TypedDict):
-    """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see. `watched`:
-    the paths that it changes are reported while it works. `setup`: `commands` that make a new worktree ready, and
-    `copies`: patterns of ignored files."""
+    """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see. `merges`:
+    branches whose merge is begun in it, for an agent that resolves what conflicts. `watched`: the paths that it changes
+    are reported while it works. `setup`: `commands` that make a new worktree ready, and `copies`: patterns of ignored
+    files."""
 
     isolation: schemas.IsolationName
     name: NotRequired[str]
     bases: NotRequired[list[str]]
     brings: NotRequired[list[str]]
+    merges: NotRequired[list[str]]
     watched: NotRequired[bool]
     setup: NotRequired[dict[str, list[str]] | None]
 
@@ -141,6 +143,7 @@ def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
         "name": launch.task_id,
         "bases": list(found.bases),
         "brings": list(found.brings),
+        "merges": list(found.merges),
         "watched": project.settings.forecasts_conflicts,
         "setup": project.settings.tree_setup,
     }

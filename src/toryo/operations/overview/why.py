@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain.launches import Purpose
+from toryo.domain.projects import Isolation
 from toryo.operations.calls import fault_isolation, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -15,7 +16,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.overview import agent_diagnosis
-from toryo.operations.tasks import conflict_forecast
+from toryo.operations.tasks import conflict_forecast, subtask_work
 from toryo.operations.worktrees import merge_queue_texts
 
 
@@ -36,14 +37,22 @@ class Conflicting(TypedDict):
     message: str
 
 
+class Incomplete(TypedDict):
+    task_id: str
+    title: str
+    message: str
+
+
 class WhyResult(Result):
     """`merging`: work of the agent that waits in the merge queue, or is being checked there. `may_conflict`: its tasks
-    that may change the same files as others."""
+    that may change the same files as others. `unmerged`: the work of subtasks that is not in the worktree of its
+    task."""
 
     agent_id: str
     decisions: list[schemas.Decision]
     merging: list[Merging]
     may_conflict: list[Conflicting]
+    unmerged: list[Incomplete]
 
 
 @operation(
@@ -65,7 +74,20 @@ def why(call: Call, wanted: Why) -> WhyResult:
         "decisions": [_told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
         "merging": [each for project_id in visible for each in _merging(call, agent.id, project_id)],
         "may_conflict": [each for project_id in visible for each in _conflicting(call, agent.id, project_id)],
+        "unmerged": [each for project_id in visible for each in _incomplete(call, agent.id, project_id)],
     }
+
+
+def _incomplete(call: Call, agent_id: str, project_id: str) -> list[Incomplete]:
+    """Of its main tasks in progress that have a worktree."""
+    if call.project(project_id).settings.isolation is not Isolation.WORKTREE:
+        return []
+    mains = {task.id: task for task, _ in call.snapshot(agent_id, project_id).main_tasks[:_MOST]}
+    return [
+        {"task_id": own.task_id, "title": mains[own.task_id].title, "message": subtask_work.in_words(each)}
+        for own in call.tx.worktrees.of(sorted(mains))
+        for each in subtask_work.unmerged(own)
+    ]
 
 
 def _conflicting(call: Call, agent_id: str, project_id: str) -> list[Conflicting]:

@@ -24,6 +24,7 @@ from toryo.operations.sessions.notes import Text
 from toryo.operations.sessions.task_reports import Reported, told_to_leave
 from toryo.operations.tasks import acceptance_checks, mutations
 from toryo.operations.translations import words
+from toryo.operations.worktrees import subtask_merges
 from toryo.workflow import launch_rules
 from toryo.workflow.snapshot import Snapshot
 
@@ -73,8 +74,9 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     try:
         if report.result == "success":
             _refuse_without_verdict(main)
-            keep = partial(_keep_result, call, main, report)
-            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed", keep)
+            asked, keep = report.model_dump(), partial(_keep_result, call, main, report)
+            waiting = subtask_merges.awaited(call, tree_state, main, asked)
+            waiting = waiting or acceptance_checks.awaited(call, tree_state, main, asked, "report_completed", keep)
             if waiting is not None:
                 return _left_to_review(call, report) or waiting
         after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)

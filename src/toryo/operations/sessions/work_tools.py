@@ -21,7 +21,7 @@ from toryo.operations.memory import finding
 from toryo.operations.memory.finding import ToldMemory
 from toryo.operations.sessions import next_action_answer
 from toryo.operations.sessions.notes import shown_note
-from toryo.operations.tasks import conflict_forecast, due_checks
+from toryo.operations.tasks import conflict_forecast, due_checks, subtask_work
 from toryo.operations.translations import words
 from toryo.operations.worktrees import worktree_locks
 
@@ -67,6 +67,7 @@ class OwnTask(TypedDict):
     delegations: list[schemas.Delegation]
     questions: list[schemas.ToldQuestion]
     memories: NotRequired[list[ToldMemory]]
+    unmerged: NotRequired[list[schemas.UnmergedSubtask]]
 
 
 class MyTask(Said):
@@ -91,6 +92,8 @@ def get_my_task(call: Call, _: NoParameters) -> MyTask:
         call.change_session(fetched_at=call.now, fetched_event=call.tx.events.last())
         call.event("task.fetched", task=task)
     shown = _my_task(call, task)
+    if missing := subtask_work.unmerged(worktree_locks.in_use(call, task.id)):
+        shown["unmerged"] = missing
     told = [words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language)]
     if offered := finding.offered(call, task, shown["description"]):
         shown["memories"] = offered

@@ -161,7 +161,7 @@ def awaited(
     asked = orjson.dumps({"report": report}).decode()
     if task.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
-        return _failed(call, tree_state, task)
+        return failed(call, tree_state, task)
     if task.checks is not Checks.RUNNING:
         task = _begin(call, tree_state, task, keep)
         if review_open(task):
@@ -199,10 +199,10 @@ def _in_review(call: Call, tree_state: TreeState, task: Task) -> Refused:
     return Refused(Refusal(Code.NOT_NOW, "The work is being reviewed.", told, task_id=task.id).answer())
 
 
-def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
+def failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
     failures = list(call.tx.tasks.details(task.id).check_failures)
-    failed = due_checks.names_of(failures)
+    names = due_checks.names_of(failures)
     key = "execute_task.fixing" if task.id == call.session.task_id else "execute_subtask.fixing"
-    told = words(key, tree_state.project.settings.language, failed=failed)
-    message = f"Acceptance checks failed: {failed}."
+    told = words(key, tree_state.project.settings.language, failed=names)
+    message = f"Acceptance checks failed: {names}."
     return Refused(Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failed_checks=failures).answer())

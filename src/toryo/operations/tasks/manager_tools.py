@@ -5,7 +5,7 @@ They act on descendants of their main task and on no other.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -23,7 +23,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import DetailedResult, Result, Said
-from toryo.operations.tasks import below_main_task, mutations
+from toryo.operations.tasks import below_main_task, mutations, subtask_work
 from toryo.operations.translations import words
 from toryo.workflow import facts, manager_rules, next_action
 from toryo.workflow.snapshot import RuleInput
@@ -133,6 +133,7 @@ class Completion(TypedDict):
     completed_at: str
     result: Literal["success", "failed"]
     summary: str | None
+    unmerged: NotRequired[schemas.UnmergedSubtask]
 
 
 class Completions(Result):
@@ -164,19 +165,24 @@ def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions
     ]
     ended.sort(key=lambda each: (each.completed_at or 0, each.id), reverse=True)
     details = call.tx.tasks.details_of(each.id for each in ended[: wanted.limit])
+    missing = subtask_work.missing(call, tree_state, parent)
+    completions: list[Completion] = [
+        {
+            "task_id": each.id,
+            "title": each.title,
+            "assignee_id": each.assignee_id,
+            "completed_at": iso(each.completed_at or 0),
+            "result": "success" if each.status is Status.COMPLETED else "failed",
+            "summary": details[each.id].summary or details[each.id].error,
+        }
+        for each in ended[: wanted.limit]
+    ]
+    for told in completions:
+        if told["task_id"] in missing:
+            told["unmerged"] = missing[told["task_id"]]
     return {
         "success": True,
-        "completions": [
-            {
-                "task_id": each.id,
-                "title": each.title,
-                "assignee_id": each.assignee_id,
-                "completed_at": iso(each.completed_at or 0),
-                "result": "success" if each.status is Status.COMPLETED else "failed",
-                "summary": details[each.id].summary or details[each.id].error,
-            }
-            for each in ended[: wanted.limit]
-        ],
+        "completions": completions,
         "total": len(ended),
         "since": iso(since),
     }

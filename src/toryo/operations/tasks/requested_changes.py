@@ -8,7 +8,8 @@ cancelled.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from toryo.domain.agents import SYSTEM
 from toryo.domain.tasks import Status, Task
@@ -17,10 +18,19 @@ from toryo.operations.calls.call import Call
 
 CHANGES_TO = "changes_to"
 """The key in the context of the task that makes the changes; its value is the reviewed task."""
+MERGES = "merges"
+"""The key beside it, if it resolves conflicts: its value are the branches that are merged into its worktree."""
 
 
-def context_for(task: Task) -> dict[str, str]:
-    return {CHANGES_TO: task.id}
+def context_for(task: Task, merges: Sequence[str] = ()) -> dict[str, Any]:
+    return {CHANGES_TO: task.id, **({MERGES: list(merges)} if merges else {})}
+
+
+def merged_by(call: Call, task: Task) -> list[str]:
+    """The branches that this task has to merge into its worktree. Only Toryo says so: agents write contexts, too."""
+    context = call.tx.tasks.details(task.id).context if task.created_by == SYSTEM else None
+    found = context.get(MERGES) if isinstance(context, dict) else None
+    return list(map(str, found)) if isinstance(found, list) else []
 
 
 def standing(call: Call, task_ids: Collection[str]) -> dict[str, Task]:

@@ -36,6 +36,7 @@ from toryo.operations.tasks import (
     requested_changes,
     review_rounds,
     reviewed_tasks,
+    subtask_work,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
@@ -107,6 +108,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         shown: schemas.PersonsTask = {
             **below_main_task.show_created(made),
             "may_conflict_with": conflict_forecast.of(call, made.task),
+            "unmerged": [],
             "changes_requested": None,
             "reviews": [],
             "review_of": None,
@@ -146,6 +148,7 @@ def _shown(call: Call, task_id: str) -> FiledTask:
     shown: schemas.PersonsTask = {
         **below_main_task.show(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
+        "unmerged": subtask_work.told(call, task),
         "changes_requested": changes,
         "reviews": reviewed_tasks.reviews_of(call, task),
         "review_of": reviewed_tasks.reviewed_in(call, task),

@@ -36,7 +36,7 @@ from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.calls.fields import LONGEST_TITLE
-from toryo.operations.tasks import due_checks, mutations, questions
+from toryo.operations.tasks import due_checks, mutations, questions, subtask_work
 from toryo.operations.translations import words
 
 _PASSES = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
@@ -88,6 +88,9 @@ def complete(call: Call, task: Task) -> None:
     """Completes a task whose agent has reported success and left. Where something else prevents it by now, the agent is
     started again and told; what it does then has to pass the checks again."""
     system = Actor(SYSTEM, everything=True, guard=True)
+    if subtask_work.due(call, call.tree_state(task), task) is not None:  # a subtask ended after what was checked
+        call.tx.tasks.save(task, replace(task, checks=Checks.NONE))
+        return
     move = partial(mutations.move, call, call.tree_state(task), task, Status.COMPLETED, actor=system)
     if isinstance(attempted(call, move), Refusal):
         call.tx.tasks.save(task, replace(task, checks=Checks.NONE))

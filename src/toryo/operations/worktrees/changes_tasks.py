@@ -4,8 +4,10 @@ review (`requesting_changes.py`), the merge queue when the work cannot be merged
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from toryo import provider_options
+from toryo.domain.agents import Agent, Role
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.tasks import Status, Task
@@ -23,20 +25,52 @@ def assignee(call: Call, task: Task) -> str | None:
     return task.assignee_id if members else None
 
 
-def make(call: Call, task: Task, title: str, text: str, builds_on: Sequence[str] = ()) -> tuple[Task, str | None]:
+def solver(call: Call, task: Task, authors: Iterable[str | None]) -> str | None:
+    """Who can resolve what a merge meets in the work of a task: a person whose task it is; else the first of its own
+    agent, these, and the agents below its manager that may change files. None: nobody."""
+    tree_state = call.tree_state(task)
+    own = call.tx.agents.find(task.assignee_id) if task.assignee_id is not None else None
+    if own is not None and own.human:
+        return assignee(call, task)
+    manager = task if own is not None and own.role is Role.MANAGER else tree_state.tree.parent(task)
+    below = tree_state.able_workers(manager.assignee_id) if manager is not None and manager.assignee_id else []
+    wanted = dict.fromkeys((task.assignee_id, *authors, *(agent.id for agent in below)))
+    names = [each for each in wanted if each is not None]
+    members = call.tx.agents.members_among(task.project_id, names)
+    found = {agent.id: agent for agent in call.tx.agents.find_all(names) if agent.id in members and agent.active}
+    return next((name for name in names if name in found and _may_change_files(found[name])), None)
+
+
+def _may_change_files(agent: Agent) -> bool:
+    return not agent.human and provider_options.changes_files(agent.provider, agent.started_with(agent.provider))
+
+
+def make(
+    call: Call,
+    task: Task,
+    title: str,
+    text: str,
+    builds_on: Sequence[str] = (),
+    *,
+    by: str | None = None,
+    nobody: bool = False,
+    merges: Sequence[str] = (),
+    parent: Task | None = None,
+) -> tuple[Task, str | None]:
     """The new task, started if that is possible; and why it was not. `builds_on`: further tasks whose work it starts
-    from."""
+    from. `by`: who makes the changes, if not the author; `nobody`: that is still to be found. `merges`: branches that
+    are merged into its worktree at its start. `parent`: what it is a part of."""
     draft = Draft(
         title=title[:LONGEST_TITLE],
         description=text,
         priority=task.priority,
         dependencies=tuple(dict.fromkeys((task.id, *builds_on))),
-        assignee_id=assignee(call, task),
+        assignee_id=None if nobody else by or assignee(call, task),
         agent_type=task.agent_type,
-        context=requested_changes.context_for(task),
+        context=requested_changes.context_for(task, merges),
     )
     project = call.project(task.project_id)
-    [made] = mutations.create(call, project, None, [draft], status=Status.TODO).values()
+    [made] = mutations.create(call, project, parent, [draft], status=Status.TODO).values()
     call.event("worktree.changes_requested", task=task, data={"in": made.task.id})
     if draft.assignee_id is None:
         return made.task, None

@@ -22,8 +22,9 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
-from toryo.operations.worktrees import merge_queue, moved_bases, pull_requests
+from toryo.operations.worktrees import merge_queue, moved_bases, pull_requests, subtask_merges
 from toryo.operations.worktrees.moved_bases import MovedBase
+from toryo.operations.worktrees.subtask_merges import SubtaskWork
 from toryo.storage.coordinators import Disk
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
@@ -44,6 +45,9 @@ class ReportWorktree(Parameters):
     deletions: Count = Field(0, description="Lines.")
     trouble: Printed | None = Field(None, max_length=10_000, description="What could not be kept, and the next step.")
     moved_base: MovedBase | None = Field(None, description="Set if neither a person nor Toryo has moved its base.")
+    subtasks: list[SubtaskWork] | None = Field(
+        None, max_length=subtask_merges.MOST, description="What became of the work of subtasks at this start."
+    )
     touched: list[Path] | None = Field(
         None, max_length=MOST_TOUCHED, fail_fast=True, description="The first paths that are changed in it."
     )
@@ -65,7 +69,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
     if before is not None and not before.open and not launch.live:
         return {"success": True}  # somebody has merged or discarded it since: what it was is over
     fresh = before is None or not before.open
-    values = told.model_dump(exclude={"launch_id", "touched", "moved_base"})
+    values = told.model_dump(exclude={"launch_id", "touched", "moved_base", "subtasks"})
     if before is not None and told.head_commit is None and _goes_on(before, launch, told):
         values |= {name: getattr(before, name) for name in _HELD}
         values["trouble"] = told.trouble or before.trouble
@@ -80,6 +84,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
         created_at=call.now if before is None or fresh else before.created_at,
         updated_at=call.now,
         moved_base=known,
+        subtasks=before.subtasks if before is not None and _same(before, launch, told) else None,
         **values,
     )
     call.tx.worktrees.put(worktree)
@@ -92,6 +97,10 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
         _event(call, "worktree.made", launch.task_id, {"branch": told.branch, "base_commit": told.base_commit})
     elif before is not None and before.head_commit != values["head_commit"]:
         _event(call, "worktree.changed", launch.task_id, {name: values[name] for name in _HELD})
+    if told.subtasks is not None:
+        subtask_merges.looked(
+            call, call.tx.worktrees.find(launch.task_id) or worktree, told.subtasks, launch.ordered_at
+        )
     task = call.tx.tasks.find(launch.task_id)
     touched = told.touched if told.touched is not None else [] if fresh else None
     if task is not None and touched is not None and tuple(touched) != call.tx.conflict_forecast.touched(task.id):
@@ -104,6 +113,10 @@ _HELD = ("head_commit", "commits", "files_changed", "insertions", "deletions")
 
 def _goes_on(before: Worktree, launch: Launch, told: ReportWorktree) -> bool:
     """Whether a next start finds the same one: what is in it was told when it was kept."""
+    return _same(before, launch, told)
+
+
+def _same(before: Worktree, launch: Launch, told: ReportWorktree) -> bool:
     same = (before.coordinator_id, before.path, before.base_commit)
     return before.open and same == (launch.coordinator_id or "", told.path, told.base_commit)
 
@@ -170,6 +183,12 @@ class OutcomeTold(Parameters):
     message: Printed = Field("", description="What was done, and how to get it back.")
     branch: Printed = Field("", description="The branch that was removed.")
     commit: Printed | None = Field(None, description="Its last commit.")
+    subtasks: list[SubtaskWork] = Field(
+        default_factory=list,
+        max_length=subtask_merges.MOST,
+        fail_fast=True,
+        description="What became of the work of subtasks.",
+    )
     anyway: bool = Field(False, description="Whether the same is merged with `anyway`.")
 
 
@@ -181,6 +200,8 @@ class OtherSide(Parameters):
 
 class QueueConflict(Parameters):
     entry_id: Id = Field(description="From the job.")
+    task_id: Id | None = Field(None, description="Whose work of the entry it is.")
+    within: bool = Field(False, description="Whether the other side is in the same entry, and not on the target.")
     files: list[Printed] = Field(max_length=2_000, fail_fast=True, description="Where both sides differ.")
     others: list[OtherSide] = Field(
         default_factory=list, max_length=20, description="What has changed them on the target since the work began."
@@ -276,6 +297,9 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
         after = pull_requests.reported(call, job, after, found)
     call.tx.worktrees.save_job(job, after)
     _carry_over(call, job, told, news=pull_requests.is_news(call, job, after, told.trouble))
+    if job.kind is Kind.MERGE_SUBTASKS:
+        brought = told.answer.subtasks if isinstance(told.answer, OutcomeTold) else []
+        subtask_merges.settled(call, job, brought, None if told.done else told.trouble or "")
     if job.kind is Kind.QUEUE_MERGE:
         merge_queue.settle(call, job, merge_queue.verdict(told.queue, told.merged, told.gone, job, told.trouble))
     else:

@@ -105,8 +105,8 @@ def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
         if new.state in RETURNED:  # nobody corrects what is no longer wanted
             new = _without_the_unwanted(call, task, old, new)  # noqa: PLW2901
         _note(call, task, old, new)
-        corrected = rules.goes_to_agent(new) and changes_tasks.assignee(call, task) is not None
-        call.tx.merge_queue.put(_returned(call, task, new) if corrected else new)
+        by = _solver(call, task, new) if rules.goes_to_agent(new) else None
+        call.tx.merge_queue.put(new if by is None else _returned(call, task, new, by))
     call.tx.hint(WORK)
     advance(call, job.project_id)
 
@@ -129,7 +129,9 @@ def verdict(told: Any, merged: Iterable[Any], gone: Collection[str], job: Worktr
     return Verdict(
         is_merged,
         {
-            each.entry_id: Conflict(tuple(each.files), tuple(other.model_dump() for other in each.others))
+            each.entry_id: Conflict(
+                tuple(each.files), tuple(other.model_dump() for other in each.others), each.task_id, each.within
+            )
             for each in told.conflicts
         },
         left_out=set(told.left_out),
@@ -441,12 +443,23 @@ def _note(call: Call, task: Task, old: Entry, new: Entry) -> None:
     call.event(_EVENTS[new.state], task=task, actor=TORYO, data=data)
 
 
-def _returned(call: Call, task: Task, entry: Entry) -> Entry:
-    """The entry with the task that corrects it."""
+def _solver(call: Call, task: Task, entry: Entry) -> str | None:
+    """Who corrects it: of those who have done the work, and the other side's authors, one that may change files."""
+    conflict = entry.conflict or {}
+    sides = [conflict.get("work"), *(other.get("task_id") for other in conflict.get("others", ()))]
+    works = [each.task_id for each in reversed(_own(call, task.id))]
+    names = [each for each in (*sides[:1], *works, *sides[1:]) if each]
+    found = {each.id: each for each in call.tx.tasks.find_all(sorted(set(names))) if each.project_id == task.project_id}
+    return changes_tasks.solver(call, task, [found[each].assignee_id for each in names if each in found])
+
+
+def _returned(call: Call, task: Task, entry: Entry, by: str) -> Entry:
+    """The entry with the task that corrects it. The target is merged there, so that its agent needs no git."""
     project = call.project(task.project_id)
     title, text = merge_queue_texts.for_agent(call, task, entry, project.settings.language)
-    works = [each.task_id for each in _own(call, task.id)]
+    works = _own(call, task.id)
     # Works that conflict with each other cannot be started from together.
-    builds_on = works if entry.state is Standing.FAILED else works[-1:]
-    made, _ = changes_tasks.make(call, task, title, text, builds_on)
+    begins, merged = (works, works[:0]) if entry.state is Standing.FAILED else (works[-1:], works[:-1])
+    merges = [*(each.branch for each in merged), entry.target]
+    made, _ = changes_tasks.make(call, task, title, text, [each.task_id for each in begins], by=by, merges=merges)
     return replace(entry, changes_task_id=made.id)

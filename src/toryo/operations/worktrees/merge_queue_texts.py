@@ -4,7 +4,7 @@ sides of a conflict, or the checks that failed, with the end of their output.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toryo.domain.merge_queue import Entry, State
@@ -12,6 +12,7 @@ from toryo.domain.projects import Language
 from toryo.domain.tasks import CheckEvidence, CheckOutcome, Task
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.domain.worktrees import Worktree
 from toryo.operations.calls.call import Call
 from toryo.operations.translations import translated
 from toryo.operations.worktrees import worktree_locks
@@ -22,13 +23,21 @@ LONGEST_OUTPUT = 4_000
 """Characters of the output of one check."""
 BRIEF = 300
 PAUSED = "The queue is paused."
+RESOLVE = (
+    "Both sides have been merged in your worktree. Where they conflict, the files contain both, between lines that "
+    "begin with <<<<<<< and >>>>>>>. Change these places so that what both sides wanted holds, and remove these lines. "
+    "A file that one side deleted, or that is not text, is there as one side left it: decide about it. You need no "
+    "git: what you leave is committed. Do not discard either side. Then report completion."
+)
 
 
 def for_agent(call: Call, task: Task, entry: Entry, language: Language) -> tuple[str, str]:
     """Title and description of the task that corrects it, in the language of the project."""
     conflict = entry.state is State.CONFLICT
     title = (
-        say("Resolve the conflict with {target}: {title}", target=entry.target, title=task.title)
+        say("Resolve the conflict: {title}", title=task.title)
+        if conflict and (entry.conflict or {}).get("within")
+        else say("Resolve the conflict with {target}: {title}", target=entry.target, title=task.title)
         if conflict
         else say("Fix the failed checks: {title}", title=task.title)
     )
@@ -36,12 +45,51 @@ def for_agent(call: Call, task: Task, entry: Entry, language: Language) -> tuple
     return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
 
 
+def of_subtask(
+    call: Call, worktree: Worktree, task: Task, part: Task, others: Sequence[Task], *, by_hand: bool
+) -> tuple[str, str]:
+    """Title and description of the task that resolves the conflict of a subtask's work with what else belongs to the
+    task, in the language of the project. `by_hand`: nobody can be asked to."""
+    found = (worktree.subtasks or {})[part.id]
+    work = call.tx.worktrees.find(part.id)
+    language = call.project(task.project_id).settings.language
+    files = _files({"files": found.get("files") or []})
+    lines = [
+        say("The work of subtask {task_id}, {title}, conflicts in {files}.", task_id=part.id, title=quoted(part.title),
+            files=files),
+        say("It could not be merged into {parent}, {title}, for which both are needed.", parent=task.id,
+            title=quoted(task.title)),
+        together([constant("The other side:"), *(_subtask(each) for each in others)], "\n")
+        if others
+        else constant("The other side is what the task itself has changed."),
+        constant(RESOLVE),
+    ]  # fmt: skip
+    if by_hand and work is not None:
+        how = say("Or resolve it by hand: in {path}, run git merge {branch}, commit, and cancel this task.",
+                  path=worktree.path, branch=work.branch)  # fmt: skip
+        lines.append(how)
+    title = say("Resolve the conflict: {title}", title=part.title)
+    return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
+
+
+def _subtask(task: Task) -> Worded:
+    return say("- task {task_id}, {title}", task_id=task.id, title=quoted(task.title))
+
+
 def in_brief(entry: Entry) -> Worded:
     """Why an entry came back or was removed, in a sentence or two."""
     if entry.reason is not None:
         return constant(entry.reason)
     if entry.state is State.CONFLICT and entry.conflict is not None:
-        return say("It conflicts with {target} in {files}.", target=entry.target, files=_files(entry.conflict))
+        files = _files(entry.conflict)
+        if entry.conflict.get("within"):
+            return say(
+                "The work of {task_id} conflicts with that of {others}, which belongs to the same task, in {files}.",
+                task_id=entry.conflict.get("work") or entry.task_id,
+                others=", ".join(str(each.get("task_id")) for each in entry.conflict.get("others", ())),
+                files=files,
+            )
+        return say("It conflicts with {target} in {files}.", target=entry.target, files=files)
     failed = [each for each in entry.evidence if each["outcome"] == CheckOutcome.FAILED]
     if not failed:
         return constant("")
@@ -88,6 +136,9 @@ def _of_conflict(call: Call, task: Task, entry: Entry) -> Iterator[Worded]:
         target=entry.target,
         files=_files(conflict),
     )
+    if conflict.get("within"):
+        yield from _within(call, task, conflict)
+        return
     yield say(
         "Your side: task {task_id}, {title}, on branch {branch}.",
         task_id=task.id,
@@ -103,12 +154,16 @@ def _of_conflict(call: Call, task: Task, entry: Entry) -> Iterator[Worded]:
         )
     else:
         yield say("The other side is on {target} at commit {base}.", target=entry.target, base=_base(entry))
-    yield say(
-        "Merge {target} into your branch (git merge {target}) and resolve the conflict so that what both sides wanted "
-        "holds. Run the project's checks, commit the merge, then report completion. Do not rebase, and do not discard "
-        "the other side.",
-        target=entry.target,
-    )
+    yield constant(RESOLVE)
+
+
+def _within(call: Call, task: Task, conflict: dict[str, Any]) -> Iterator[Worded]:
+    """Both sides are parts of the same work: the target has neither."""
+    names = [str(conflict.get("work") or ""), *(str(each.get("task_id")) for each in conflict.get("others", ()))]
+    found = {each.id: each for each in call.tx.tasks.find_all(sorted({*names})) if each.project_id == task.project_id}
+    sides = [_subtask(found[each]) for each in names if each in found]
+    yield together([constant("Both sides are parts of this work:"), *sides], "\n")
+    yield constant(RESOLVE)
 
 
 def _side(call: Call, entry: Entry, other: dict[str, Any]) -> Worded:
@@ -132,8 +187,8 @@ def _of_failure(entry: Entry) -> Iterator[Worded]:
         if each["outcome"] == CheckOutcome.FAILED:
             yield _evidence(each)
     yield say(
-        "Merge {target} into your branch (git merge {target}), find out why the check fails there, fix it and commit, "
-        "then report completion. Do not weaken the check.",
+        "{target} has been merged into your worktree. Find out why the check fails there and fix it, then report "
+        "completion. Do not weaken the check.",
         target=entry.target,
     )
 

@@ -13,11 +13,12 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.wording import Worded, constant, say
 from toryo.domain.worktrees import CHANGES_FILES, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.tasks import requested_changes, subtask_work
 
 KEPT_WITHIN: Millis = 30 * SECOND
 """A session may be over while its process still exits and its Coordinator commits its work. A Coordinator that does not
@@ -35,10 +36,12 @@ class FileConflict:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Tasks with open worktrees: `bases` a task's own one starts from, `brings` are merged into it at each start."""
+    """Tasks with open worktrees: `bases` a task's own one starts from, `brings` are merged into it at each start.
+    `merges`: branches that it merges because the task resolves a conflict with them."""
 
     bases: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
 
 
 def directory(call: Call, task_id: str) -> str | None:
@@ -78,11 +81,11 @@ def sources(call: Call, task_id: str) -> Sources:
     edges = call.tx.tasks.depends_on(above)
     waited_for = [base for each in above for base in edges.get(each, [])]
     waited_for += [task.review_of] if task.review_of is not None else []
-    done = [child.id for child in tree_state.tree.children(task) if child.status is Status.COMPLETED]
-    work = {worktree.task_id for worktree in call.tx.worktrees.of([*waited_for, *done]) if worktree.open}
+    work = {worktree.task_id for worktree in call.tx.worktrees.of(waited_for) if worktree.open}
     return Sources(
         tuple(task_id for task_id in dict.fromkeys(waited_for) if task_id in work),
-        tuple(each for each in done if each in work),
+        tuple(part.task_id for part in subtask_work.parts(call, tree_state.tree, task)),
+        tuple(requested_changes.merged_by(call, task)),
     )
 
 

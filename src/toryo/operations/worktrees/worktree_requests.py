@@ -12,7 +12,7 @@ from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.tasks import opened_pull_requests, requested_changes
+from toryo.operations.tasks import opened_pull_requests, requested_changes, subtask_work
 from toryo.operations.worktrees import reviews, worktree_locks
 
 
@@ -169,6 +169,7 @@ def _shown(each: Worktree, reviewed: reviews.Reviewed, opened: WorktreeJob | Non
         "merged_commit": each.merged_commit,
         "merged_into": each.merged_into,
         "pull_request": opened_pull_requests.shown(opened),
+        "unmerged": subtask_work.unmerged(each),
         "trouble": each.told_trouble,
         "created_at": iso(each.created_at),
         "updated_at": iso(each.updated_at),
