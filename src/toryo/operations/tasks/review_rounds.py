@@ -223,9 +223,11 @@ def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Seq
     details = call.tx.tasks.details(task.id)
     last = before[-1].written if before else None
     worktree = call.tx.worktrees.find(task.id)
+    found = call.tx.agents.find(reviewer)
+    way = "" if found is not None and found.runs_commands else ".no_shell"
     parts = (
-        words("review.description", language, title=task.title, author=task.assignee_id, task_id=task.id),
-        words("review.changes", language, base=worktree.base_commit)
+        words(f"review.description{way}", language, title=task.title, author=task.assignee_id, task_id=task.id),
+        words(f"review.changes{way}", language, base=worktree.base_commit)
         if worktree is not None and worktree.open and worktree.base_commit
         else "",
         words("review.rubric", language, rubric=rubric) if rubric else "",
