@@ -218,6 +218,19 @@ def changes_files(provider: str | None, options: Mapping[str, Any]) -> bool:
     return bool(options.get(PERMISSIONS.name) != Permissions.READ)
 
 
+_OWN_SANDBOX = frozenset({"codex"})
+"""Programs that run commands with every permission: with less than full in a sandbox of their own, in which git can
+read and cannot commit."""
+
+
+def runs_commands(provider: str | None, options: Mapping[str, Any]) -> bool:
+    """Whether the program of an agent with these options (`effective`) has a shell. What a program may do that Toryo
+    does not know stands in the template of a Coordinator's file: it is taken to have one."""
+    if provider is None or provider not in DECLARED:
+        return True
+    return provider in _OWN_SANDBOX or options.get(PERMISSIONS.name) == Permissions.FULL
+
+
 # --- what is wrong ---------------------------------------------------------------------------------------------------
 
 

@@ -92,8 +92,8 @@ def listed(world: World, credentials: Credentials, toolset: str | None = None) -
 
 
 def lists(here: World) -> dict[str, int]:
-    """Bytes of the list of everyone who is shown another one."""
-    here.crew(3)
+    """Bytes of the list of everyone who is shown another one. With worktrees there is more to see."""
+    here.crew(3, isolation="worktree")
     here.task("boss")
     here.task("w1")
     here.task("w2", acceptance=[{"review": {"by": "w3"}}])

@@ -183,11 +183,31 @@ def _reviewer_reviews(story: Story, machine: Coordinator) -> None:
     world.worker("mara", name="Mara")
     leo = _started(world, machine, "leo")
     leo.call("get_my_task")
+    about = {"launch_id": leo.launch_id, "path": "/srv/shop-prices", "directory": "/srv/shop-prices"}
+    git = {"branch": "toryo/prices", "base_commit": "1f0c2d4", "head_commit": "9ab34e1", "commits": 1}
+    machine.call("report_worktree", **about, **git, files_changed=1, insertions=1, deletions=1)
     leo.call("report_completed", result="success", summary="All prices are rounded.")
     machine.exited(leo.launch_id, exit_code=0)
     mara = _started(world, machine, "mara")
+    _diff_is_read(story, machine, mara)
     found = {"file": "prices.py", "line": 12, "severity": "high", "message": "Taxes are not rounded."}
     story.show(mara, "submit_review", verdict="request_changes", findings=[found])
+
+
+def _diff_is_read(story: Story, machine: Coordinator, mara: Process) -> None:
+    world = story.world
+    asked = world.perform("get_diff", {}, mara.credentials, may_wait=True)
+    assert asked.later is not None
+    (job,) = machine.claim(free_slots=0)["worktree_jobs"]
+    patch = (
+        "diff --git a/prices.py b/prices.py\n--- a/prices.py\n+++ b/prices.py\n@@ -12 +12 @@\n"
+        "-    return price * (1 + tax)\n+    return round(price, 2) * (1 + tax)\n"
+    )
+    file = {"path": "prices.py", "old_path": None, "status": "modified", "insertions": 1, "deletions": 1}
+    answer = {"patch": patch, "files": [{**file, "binary": False}], "files_in_all": 1, "truncated": False}
+    git = {"head": "9ab34e1", "base": "1f0c2d4"}
+    machine.call("report_worktree_job", job_id=job["job_id"], done=True, answer={**answer, **git})
+    story.show(mara, "get_diff")
 
 
 def _queue_works(story: Story) -> None:

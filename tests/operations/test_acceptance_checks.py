@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Process, World
+from toryo.domain.errors import Code
 from toryo.domain.projects import Settings
 from toryo.operations.calls.dispatch import Outcome
 
@@ -434,3 +435,135 @@ def test_what_is_wrong_with_a_check_of_a_task_is_told_in_one_sentence(crew: Worl
     assert told in refusal["message"]
     assert "Check." not in refusal["message"]
     assert len(refusal["errors"]) == 1
+
+
+# --- checks that cannot run -------------------------------------------------------------------------------------------
+
+
+def unable(world: World, check: Answer, *more: Answer) -> None:
+    """The Coordinator's report: the first check cannot run, neither here nor on what the work started from."""
+    name = check["checks"][0]["command"]
+    found = {"check": name, "outcome": "error", "exit_code": 127, "output": f"/bin/sh: {name}: not found"}
+    failures = [{"check": each["check"], "message": each["output"]} for each in (found, *more)]
+    world.coordinator().call(
+        "report_check_result", check_id=check["check_id"], failures=failures, results=[found, *more]
+    )
+
+
+def asked(world: World) -> list[Answer]:
+    found: list[Answer] = world.owner.call("list_questions", project_id=world.project_id, state="open")["questions"]
+    return found
+
+
+def stuck(world: World, agent: str = "w1", command: str = "pytst", **more: Any) -> tuple[str, Process]:
+    """A task whose success waits for a check that cannot run; its agent has left."""
+    task = world.task(agent, acceptance=[{"command": command}], **more)
+    worker = world.start(agent)
+    assert reporting(worker, summary="All is built.").later is not None
+    [check] = checks(world)
+    unable(world, check)
+    outcome = reporting(worker, summary="All is built.")
+    assert outcome.result is not None and not outcome.refused
+    assert outcome.result["action"] == "exit"
+    return task, worker
+
+
+def test_a_check_that_cannot_run_is_a_question_to_a_person_and_no_failure_of_the_agent(crew: World) -> None:
+    task, _ = stuck(crew)
+    shown = crew.owner.call("show_task", task_id=task)["task"]
+    assert (shown["status"], shown["checks"], shown["check_failures"]) == ("in_progress", "in_review", [])
+    assert [each["outcome"] for each in shown["check_results"]] == ["error"]
+    [question] = asked(crew)
+    assert question["task_id"] == task and question["options"] == ["Run the checks again", "Return it to the agent"]
+    assert "“pytst”" in question["question"] and "| /bin/sh: pytst: not found" in question["question"]
+    [need] = [each for each in crew.owner.call("needs_you")["items"] if each["task_id"] == task]
+    assert need["kind"] == "question"
+    assert crew.why("w1") == "hold in_review"
+    [traced] = crew.owner.call("show_trace", correlation_id=shown["correlation_id"])["tasks"][0]["checks"]
+    assert traced["passed"] is False, "what cannot run has not passed"
+    kinds = {event["kind"] for event in crew.events()}
+    assert "question.asked" in kinds and not kinds & {"task.checks_failed", "review.requested"}
+
+
+def test_run_again_after_the_correction_it_completes_the_task_without_its_agent(crew: World) -> None:
+    task, _ = stuck(crew)
+    crew.owner.call("answer_question", question_id=asked(crew)[0]["question_id"], choices=["Run the checks again"])
+    assert not crew.why("w1").startswith("start")
+    [check] = checks(crew)
+    judge(crew, check)
+    shown = crew.owner.call("show_task", task_id=task)["task"]
+    assert (shown["status"], shown["summary"]) == ("completed", "All is built.")
+    assert asked(crew) == []
+
+
+def test_what_still_cannot_run_is_asked_again_and_what_fails_then_reaches_the_agent(crew: World) -> None:
+    task, _ = stuck(crew)
+    for _ in range(2):
+        crew.owner.call("answer_question", question_id=asked(crew)[0]["question_id"], choices=["Run the checks again"])
+        [check] = checks(crew)
+        unable(crew, check)
+    assert len(asked(crew)) == 1
+    crew.owner.call("answer_question", question_id=asked(crew)[0]["question_id"], choices=["Run the checks again"])
+    [check] = checks(crew)
+    judge(crew, check, ("pytst", "1 failed"))
+    assert crew.status(task) == "in_progress"
+    worker = crew.start("w1")
+    assert worker.next()["failed_checks"] == [{"check": "pytst", "message": "1 failed"}]
+
+
+def test_an_answer_counts_for_every_task_that_waits_for_the_same_check(crew: World) -> None:
+    first, _ = stuck(crew, "w1")
+    second, _ = stuck(crew, "w2")
+    other, _ = stuck(crew, "boss", command="mypi")
+    [question] = [each for each in asked(crew) if each["task_id"] == first]
+    crew.owner.call("answer_question", question_id=question["question_id"], choices=["Run the checks again"])
+    assert [each["task_id"] for each in asked(crew)] == [other]
+    for check in checks(crew):
+        judge(crew, check)
+    assert (crew.status(first), crew.status(second), crew.status(other)) == ("completed", "completed", "in_progress")
+
+
+def test_a_person_returns_it_to_the_agent_in_their_own_words(crew: World) -> None:
+    stuck(crew)
+    question = asked(crew)[0]["question_id"]
+    crew.owner.refused(
+        "answer_question", Code.VALIDATION_ERROR, question_id=question, choices=["Return it to the agent"]
+    )
+    crew.owner.call(
+        "answer_question", question_id=question, choices=["Return it to the agent"], text="Add pytest to the project."
+    )
+    worker = crew.start("w1")
+    assert worker.next()["failed_checks"] == [{"check": "pytst", "message": "Add pytest to the project."}]
+
+
+def test_a_person_confirms_the_checks_in_its_place(crew: World) -> None:
+    task, _ = stuck(crew)
+    crew.owner.call("confirm_checks", task_id=task, passed=True)
+    assert asked(crew) == []
+
+
+def test_where_another_check_fails_the_agent_is_told_that_one_only(crew: World) -> None:
+    crew.task("w1", acceptance=[{"command": "pytst"}, {"command": "make lint"}])
+    worker = crew.start("w1")
+    reporting(worker)
+    [check] = checks(crew)
+    unable(crew, check, {"check": "make lint", "outcome": "failed", "exit_code": 1, "output": "E501"})
+    refused = reporting(worker).result
+    assert refused is not None and refused["failed_checks"] == [{"check": "make lint", "message": "E501"}]
+    assert asked(crew) == []
+
+
+def test_after_an_error_the_review_follows(crew: World) -> None:
+    task = crew.task("w1", acceptance=[{"command": "pytst"}, {"review": {"by": "w2"}}])
+    worker = crew.start("w1")
+    reporting(worker, summary="Built.")
+    [check] = checks(crew)
+    unable(crew, check)
+    reporting(worker, summary="Built.")
+    crew.owner.call("answer_question", question_id=asked(crew)[0]["question_id"], choices=["Run the checks again"])
+    [check] = checks(crew)
+    judge(crew, check)
+    reviewer = crew.start("w2")
+    assert reviewer.next()["state"] == "reviewing"
+    reviewer.call("submit_review", verdict="approve", summary="Fine.")
+    assert crew.status(task) == "completed"

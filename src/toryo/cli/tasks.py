@@ -578,7 +578,7 @@ def _print_checks(results: list[dict[str, Any]]) -> None:
     """How each acceptance check ended; of a failure what was found, and the end of what was printed."""
     rows = [(each["outcome"], _run_time(each["seconds"]), each["runs"], each["check"]) for each in results]
     output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
-    failed = [each for each in results if each["outcome"] == "failed" and each["output"]]
+    failed = [each for each in results if each["outcome"] in ("failed", "error") and each["output"]]
     for each in failed:
         heading = [f"{each['check']}:"] if len(failed) > 1 else []  # the table names a single one
         output.done("", *heading, *each["output"].split("\n"))

@@ -94,8 +94,10 @@ def _found(check: dict[str, Any]) -> str:
         return "not ended"
     named = {
         outcome: "; ".join(one_line(each["check"]) for each in check["evidence"] if each["outcome"] == outcome)
-        for outcome in ("failed", "flaky")
+        for outcome in ("failed", "flaky", "error")
     }
     failed = named["failed"] or "; ".join(one_line(each["check"]) for each in check["failures"])
     flaky = f" (flaky: {named['flaky']})" if named["flaky"] else ""
-    return f"{'passed' if check['passed'] else f'failed: {failed}'}{flaky}"
+    error = f"cannot run: {named['error']}" if named["error"] else ""
+    failing = "; ".join(filter(None, (f"failed: {failed}" if failed else "", error)))
+    return f"{'passed' if check['passed'] else failing or 'failed'}{flaky}"

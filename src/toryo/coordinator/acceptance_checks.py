@@ -10,10 +10,14 @@ parallel, each command in its own process group. After its last run, the files t
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
+import shlex
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +42,13 @@ TAIL = 4000
 TOLD = 2000
 """Characters of it that an agent is told."""
 
+NOT_RUN = (126, 127)
+"""How a shell ends where a command cannot be executed, or is not found."""
+_NOT_EXECUTED = re.compile(r"^bwrap: execvp .*", re.MULTILINE)
+"""What bubblewrap says of a command that is no shell's."""
+_NEXT_COMMAND = re.compile(r"[;&|()]+")
+_BEFORE_A_COMMAND = frozenset({"env", "exec", "time", "nice", "nohup", "command", "if", "then", "!", "do", "else"})
+
 Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
 Collect = Callable[[Sequence[str], float], Collected]
@@ -59,8 +70,9 @@ Changes = Callable[[], Diff]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How one check ended. `outcome`: passed, failed or flaky (failed, then passed). `exit_code`: of the last run, None
-    where no program ended by itself. `output`: what was found, or the end of what the command printed.
+    """How one check ended. `outcome`: passed, failed, flaky (failed, then passed) or error (it cannot run, whatever the
+    work is). `exit_code`: of the last run, None where no program ended by itself. `output`: what was found, or the end
+    of what the command printed.
     """
 
     check: str
@@ -72,16 +84,19 @@ class Evidence:
     files: tuple[File, ...] = ()
     """What the command left; `left_out` says what is missing, or older."""
     left_out: tuple[str, ...] = ()
+    unable: bool = False
+    """Its command was not found, or could not be executed: the work may be why, or the check itself."""
 
     def told(self) -> dict[str, Any]:
         """As it is reported, but for what it left."""
         told = asdict(self)
-        del told["files"], told["left_out"]
+        del told["files"], told["left_out"], told["unable"]
         return told
 
     @property
     def failed(self) -> bool:
-        return self.outcome == "failed"
+        """Whether it keeps the work from counting."""
+        return self.outcome in ("failed", "error")
 
     @property
     def message(self) -> str:
@@ -97,6 +112,7 @@ class Run:
     why: str = ""
     exit_code: int | None = None
     output: str = ""
+    unable: bool = False
 
 
 async def evidence(
@@ -165,7 +181,50 @@ async def _judged(
             run = Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
     outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
     output = mask("\n".join(filter(None, (run.why, run.output))))
-    return Evidence(named(check), outcome, round(time.monotonic() - began, 3), runs, run.exit_code, output)
+    seconds = round(time.monotonic() - began, 3)
+    return Evidence(named(check), outcome, seconds, runs, run.exit_code, output, unable=run.unable)
+
+
+async def cannot_run(
+    check: Mapping[str, Any], found: Evidence, base: Path | None, wall: Wall, changes: Changes, mask: Mask
+) -> Evidence:
+    """Of a check whose command was not found: the same as an error, if its command is not found either in what the work
+    started from (`base`, None: there is no such directory). A program with a path in the project is for the work to
+    bring.
+    """
+    if not found.failed or not found.unable or _for_the_work(check["command"], base):
+        return found
+    if base is not None:
+        before = await _judged({**check, "retries": 0}, [base], wall, changes, mask)
+        if not before.unable:
+            return found
+    return replace(found, outcome="error")
+
+
+def _for_the_work(command: Any, base: Path | None) -> bool:
+    """Whether the command names a program by a path in the project that is not there yet."""
+    return any(base is None or not os.path.lexists(base / each) for each in _programs(command) if _in_project(each))
+
+
+def _in_project(program: str) -> bool:
+    return "/" in program and not program.startswith(("/", "~", "$"))
+
+
+def _programs(command: Any) -> Iterator[str]:
+    """The first word of each simple command."""
+    if not isinstance(command, str):
+        yield from map(str, command[:1])
+        return
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    first = True
+    with contextlib.suppress(ValueError):  # a quotation without its end: the shell says so
+        for word in lexer:
+            if _NEXT_COMMAND.fullmatch(word):
+                first = True
+            elif first and "=" not in word.partition("/")[0] and word not in _BEFORE_A_COMMAND:
+                first = False
+                yield word
 
 
 def _retries(check: Mapping[str, Any]) -> int:
@@ -228,7 +287,7 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
                 walled.close()
             in_time = await _ended(process, limit)
         except StartFailure as failure:
-            return Run(str(failure))
+            return Run(str(failure), unable=True)
         finally:
             refused = network_limits.refused(refusals).lines if refusals is not None else []
         failed = not in_time or process.exit_code != 0
@@ -240,7 +299,8 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
         if process.signal is not None:
             return Run(f"The command was ended by signal {process.signal}.", output=tail)
         why = f"The command ended with exit code {process.exit_code}." if process.exit_code else ""
-        return Run(why, process.exit_code, tail)
+        unable = process.exit_code in NOT_RUN or bool(process.exit_code and _NOT_EXECUTED.search(tail))
+        return Run(why, process.exit_code, tail, unable)
 
 
 async def _ended(process: Process, limit: float) -> bool:

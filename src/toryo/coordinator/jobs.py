@@ -159,6 +159,7 @@ class Jobs:
             collect,
             ignored,
         )
+        ended = await self._told_apart(order, ended, found, directory, mask)
         if found is not None:
             with contextlib.suppress(Trouble, OSError):
                 passed = not any(each.failed for each in ended)
@@ -168,6 +169,25 @@ class Jobs:
                     clean_checkouts.note, found.worktree, found.clean, passed=passed, only_here=only_here
                 )
         return ended
+
+    async def _told_apart(
+        self, order: CheckOrder, ended: list[Evidence], found: CheckedOut | None, directory: Path, mask: Mask
+    ) -> list[Evidence]:
+        """Whether checks whose commands were not found could run before the work, in the same sandbox."""
+        if not any(each.failed and each.unable for each in ended):
+            return ended
+        base: Path | None = directory
+        if found is not None:
+            try:
+                base = await asyncio.to_thread(clean_checkouts.to_base, found.worktree, found.clean)
+            except (Trouble, OSError) as trouble:
+                log.warning("%s: its checks cannot be tried without the work: %s", order.check_id, trouble)
+                return ended
+        wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
+        return [
+            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask)
+            for check, each in zip(order.checks, ended, strict=True)
+        ]
 
     async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:
         """Raises SetupFailed, Trouble or OSError."""

@@ -156,6 +156,11 @@ class Agent:
     def rights(self) -> Given:
         return Given(self.provider, self.provider_options, self.role.value)
 
+    @property
+    def runs_commands(self) -> bool:
+        """Whether it can be told to run a command."""
+        return provider_options.runs_commands(self.provider, self.effective_options)
+
     def options_for(self, provider: str | None) -> dict[str, Any]:
         """The agent's own options for the program that is started. A fallback gets those that it knows, except
         arguments, which belong to the other program.

@@ -111,14 +111,9 @@ _RANK = {kind: place for place, kind in enumerate(Overlap)}
 
 def changes_of(task_id: str, patch: str, files: Iterable[Mapping[str, object]], base: str) -> Iterator[Change]:
     """The changes in a Coordinator's diff. What it says is not trusted: nonsense in it is left out."""
-    pieces = _pieces(patch)
-    in_order = list(pieces.values())
-    for place, file in enumerate(files):
+    for file, piece in pieces_of(patch, files):
         path, old = str(file.get("path") or ""), file.get("old_path")
         old_path = str(old) if old else None
-        piece = pieces.get(f"diff --git a/{old_path or path} b/{path}")
-        if piece is None:  # git quotes unusual names
-            piece = in_order[place] if place < len(in_order) else None
         yield Change(
             task_id=task_id,
             path=path,
@@ -131,6 +126,18 @@ def changes_of(task_id: str, patch: str, files: Iterable[Mapping[str, object]], 
             hunks=None if piece is None else tuple(_hunks(piece)),
             base=base,
         )
+
+
+def pieces_of(patch: str, files: Iterable[Mapping[str, object]]) -> Iterator[tuple[Mapping[str, object], str | None]]:
+    """Each file of a diff with its part of the patch; None: the patch was cut before it."""
+    pieces = _pieces(patch)
+    in_order = list(pieces.values())
+    for place, file in enumerate(files):
+        path, old = str(file.get("path") or ""), file.get("old_path")
+        piece = pieces.get(f"diff --git a/{old or path} b/{path}")
+        if piece is None:  # git quotes unusual names
+            piece = in_order[place] if place < len(in_order) else None
+        yield file, piece
 
 
 def combined(changes: Sequence[Change], before: Mapping[str, Collection[str]]) -> list[CombinedFile]:

@@ -24,6 +24,8 @@ MOST_OPEN = 10
 """Open questions of one task: they are one form."""
 MOST_EVER = 100
 """Questions that one task may ask in all."""
+CANNOT_RUN = "cannot_run:"
+"""How the key of a question about checks that cannot run begins (`Question.alike`)."""
 LONGEST_DEADLINE = 60 * 24 * 90
 """Minutes."""
 
@@ -75,6 +77,12 @@ class Question:
     @property
     def review(self) -> bool:
         return self.check_id is not None
+
+    @property
+    def about_checks(self) -> bool:
+        """Whether a person is asked about checks that cannot run. Stored as a review: the first option runs them again,
+        the other one is for the agent."""
+        return self.review and self.alike.startswith(CANNOT_RUN)
 
     @property
     def approved(self) -> bool:

@@ -284,11 +284,17 @@ class CheckFailure(TypedDict):
 
 
 class CheckOutcome(StrEnum):
-    """`flaky`: failed, then passed when it ran again."""
+    """`flaky`: failed, then passed when it ran again. `error`: it cannot run, whatever the work is."""
 
     PASSED = "passed"
     FAILED = "failed"
     FLAKY = "flaky"
+    ERROR = "error"
+
+    @property
+    def counts(self) -> bool:
+        """Whether work counts after it."""
+        return self in (CheckOutcome.PASSED, CheckOutcome.FLAKY)
 
 
 class StoredArtifact(TypedDict):

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from toryo.domain.agents import Program
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Doing, Launch, Purpose, State
+from toryo.domain.tasks import CheckOutcome
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
@@ -171,6 +172,11 @@ class Check:
     failures: Any = None
     evidence: Any = None
     """How each check ended."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether work counts after it: one that cannot run is neither a failure nor a pass."""
+        return not self.failures and all(CheckOutcome(each["outcome"]).counts for each in self.evidence or ())
 
 
 CHECKS = Rows(Check, _k, {"failures": JSON, "evidence": JSON})

@@ -54,6 +54,12 @@ _WAITING = Statement(
 _answered = (_e.c.task_id == _p("task_id"), _e.c.kind == Kind.DIFF.value, _e.c.finished_at.is_not(None))
 _newest = sa.select(_e.c.id).where(*_answered).order_by(_e.c.created_at.desc(), _e.c.id.desc())
 _FORGET_DIFFS = Statement(sa.delete(_e).where(*_answered, _e.c.id.not_in(_newest.limit(_p("most", type_=sa.Integer)))))
+_NEWEST_DIFF = Statement(
+    WORKTREE_JOBS.select()
+    .where(_e.c.task_id == _p("task_id"), _e.c.kind == Kind.DIFF.value, _e.c.asked_by == _p("asked_by"))
+    .order_by(_e.c.created_at.desc(), _e.c.id.desc())
+    .limit(1)
+)
 _UNFINISHED = Statement(WORKTREE_JOBS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
 
 
@@ -108,6 +114,10 @@ class Worktrees:
     def forget_diffs(self, task_id: str, most: int) -> None:
         """Deletes all answered diffs of a task but the newest ones."""
         self._connection.run(_FORGET_DIFFS, task_id=task_id, most=most)
+
+    def newest_diff(self, task_id: str, asked_by: str) -> WorktreeJob | None:
+        """What was asked last by them."""
+        return WORKTREE_JOBS.one(self._connection.one(_NEWEST_DIFF, task_id=task_id, asked_by=asked_by))
 
     def unfinished(self) -> list[WorktreeJob]:
         """Unfinished jobs of all Coordinators, oldest first."""

@@ -2713,9 +2713,10 @@ export interface components {
         };
         /**
          * CheckEvidence
-         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
-         *     null where no program ended by itself. `output`: what was found, or the end of what the command printed.
-         *     `artifacts`: the files it left; `left_out`: which were not stored and why, and which are older.
+         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again; `error`: it cannot run,
+         *     whatever the work is. `exit_code`: of the last run; null where no program ended by itself. `output`: what was found,
+         *     or the end of what the command printed. `artifacts`: the files it left; `left_out`: which were not stored and why,
+         *     and which are older.
          */
         CheckEvidence: {
             /** Check */
@@ -2724,7 +2725,7 @@ export interface components {
              * Outcome
              * @enum {string}
              */
-            outcome: "passed" | "failed" | "flaky";
+            outcome: "passed" | "failed" | "flaky" | "error";
             /** Runs */
             runs: number;
             /** Seconds */

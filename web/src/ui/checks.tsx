@@ -1,5 +1,6 @@
 // Acceptance checks: what must hold before success counts, and how each ended, with what its command printed.
 import {
+  CircleAlert,
   CircleCheck,
   CircleX,
   FileDiff,
@@ -30,6 +31,7 @@ const LOOKS: Record<Result["outcome"], { icon: LucideIcon; tone: string }> = {
   passed: { icon: CircleCheck, tone: "text-green" },
   failed: { icon: CircleX, tone: "text-red" },
   flaky: { icon: RefreshCw, tone: "text-amber" },
+  error: { icon: CircleAlert, tone: "text-amber" },
 };
 
 interface ChecksProps {
@@ -40,7 +42,8 @@ interface ChecksProps {
 }
 
 export function Checks({ task, words, besideFile }: ChecksProps) {
-  const ended = task.checks === "passed" || task.checks === "failed";
+  const unable = task.checks === "in_review" && task.check_results.some((each) => each.outcome === "error");
+  const ended = task.checks === "passed" || task.checks === "failed" || unable;
   const told = ended && task.check_results.length > 0;
   const byHand = task.check_failures.filter((each) => !task.check_results.some((one) => one.check === each.check));
   return (
@@ -113,7 +116,7 @@ function Ended({ task, result, words, besideFile }: EndedProps) {
           <span className="text-xs text-faint">{words.outcome(result)}</span>
         </div>
         {result.output !== "" && (
-          <details open={result.outcome === "failed"}>
+          <details open={result.outcome === "failed" || result.outcome === "error"}>
             <summary className="cursor-pointer py-0.5 text-xs text-soft max-sm:py-2.5">{words.output}</summary>
             <pre className="mt-1 max-h-64 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap">
               {visible(result.output)}

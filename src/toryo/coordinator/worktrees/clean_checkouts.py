@@ -102,6 +102,16 @@ def settle(worktree: Worktree, clean: Clean) -> None:
         draft.replace(_record_of(place))
 
 
+def to_base(worktree: Worktree, clean: Clean) -> Path | None:
+    """Brings the checkout to what the work started from, and returns the project's directory there; None if that has
+    none. What a set-up made stays. The next `check_out` brings it to the work again. Raises Trouble or OSError."""
+    checkout, place = opened(worktree.repository), clean.top
+    with alone(place.parent):
+        fill(checkout, place, clean.changes.base if clean.changes is not None else worktree.base_commit)
+    working = place / checkout.subdirectory
+    return working if working.is_dir() else None
+
+
 # --- what has passed --------------------------------------------------------------------------------------------------
 
 

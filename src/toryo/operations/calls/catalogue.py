@@ -127,7 +127,11 @@ class Audience(Flag):
     """Agents without a launch credential: they say who they are. They are shown the tools of all sessions."""
     REVIEWER = auto()
     """Workers whose main task is a review; besides the tools of a worker."""
-    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND | REVIEWER
+    DIVIDER = auto()
+    """Workers whose main task they may divide: it is no review."""
+    DIFFS = auto()
+    """Those who judge what others have changed: reviewers and managers, where tasks have worktrees."""
+    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND | REVIEWER | DIVIDER | DIFFS
 
 
 class Available(Enum):

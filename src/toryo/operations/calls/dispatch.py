@@ -30,6 +30,7 @@ from pydantic import BaseModel
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.projects import Isolation
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import (
@@ -359,7 +360,13 @@ class Dispatcher:
             caller = Caller(Kind.NOBODY)
         task_id = caller.launch.task_id if caller.launch is not None else None
         task = tx.tasks.find(task_id) if task_id is not None else None
-        return toolsets.tools_for(caller, toolset, reviews=task is not None and task.review_of is not None)
+        project = tx.projects.find(task.project_id) if task is not None else None
+        return toolsets.tools_for(
+            caller,
+            toolset,
+            reviews=task is not None and task.review_of is not None,
+            worktrees=project is not None and project.settings.isolation is Isolation.WORKTREE,
+        )
 
     def housekeep(self, chore: Callable[[Call], T]) -> T:
         """Runs a chore of housekeeping in a transaction of its own, as Toryo itself, while nobody else writes."""

@@ -11,6 +11,7 @@ GROUPS = (
     "sessions.work_tools",
     "sessions.completion_report",
     "sessions.review_report",
+    "worktrees.diff_tools",
     "sessions.handoffs",
     "tasks.read_tools",
     "tasks.create_tools",

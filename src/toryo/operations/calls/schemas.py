@@ -102,12 +102,13 @@ class StoredArtifact(TypedDict):
 
 
 class CheckEvidence(TypedDict):
-    """How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
-    null where no program ended by itself. `output`: what was found, or the end of what the command printed.
-    `artifacts`: the files it left; `left_out`: which were not stored and why, and which are older."""
+    """How one acceptance check ended. `flaky`: it failed, then passed when it ran again; `error`: it cannot run,
+    whatever the work is. `exit_code`: of the last run; null where no program ended by itself. `output`: what was found,
+    or the end of what the command printed. `artifacts`: the files it left; `left_out`: which were not stored and why,
+    and which are older."""
 
     check: str
-    outcome: Literal["passed", "failed", "flaky"]
+    outcome: Literal["passed", "failed", "flaky", "error"]
     runs: int
     seconds: float
     exit_code: int | None

@@ -20,14 +20,16 @@ def _shown(operation: Operation, caller: Caller, audience: Audience, for_queue: 
     return replace(operation, form=form, summary=summary, audience=audience)
 
 
-def tools_for(caller: Caller, toolset: str | None = None, *, reviews: bool = False) -> list[Operation]:
+def tools_for(
+    caller: Caller, toolset: str | None = None, *, reviews: bool = False, worktrees: bool = False
+) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for.
 
-    `reviews`: the task that the caller was started for is a review.
+    `reviews`: the task that the caller was started for is a review. `worktrees`: what it judges is in worktrees.
     """
     for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
     started = caller.kind in (Kind.SESSION, Kind.LAUNCH)
-    audience = _audience(caller, reviews=reviews) if started else Audience.EVERYONE
+    audience = _audience(caller, reviews=reviews, worktrees=worktrees) if started else Audience.EVERYONE
     return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
 
 
@@ -56,10 +58,11 @@ def _by_hand(operation: Operation) -> Operation:
     return operation if operation.grant is Grant.OPEN else replace(operation, asks_for="session_token")
 
 
-def _audience(caller: Caller, *, reviews: bool) -> Audience:
+def _audience(caller: Caller, *, reviews: bool, worktrees: bool) -> Audience:
     if caller.launch is not None and caller.launch.purpose is Purpose.CHAT:
         return Audience.CHAT
     manages = caller.agent is not None and caller.agent.role is Role.MANAGER
     own = Audience.MANAGER if manages else Audience.WORKER
-    own |= Audience.REVIEWER if reviews else Audience.NONE
+    own |= Audience.REVIEWER if reviews else Audience.NONE if manages else Audience.DIVIDER
+    own |= Audience.DIFFS if worktrees and (reviews or manages) else Audience.NONE
     return own | Audience.ORCHESTRATOR if caller.orchestrates else own

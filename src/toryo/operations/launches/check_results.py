@@ -75,12 +75,15 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
             for each in evidence
             if each["outcome"] == domain.CheckOutcome.FAILED and all(each["check"] != one["check"] for one in failures)
         ]
+        # What cannot run is nothing that the agent has done wrong.
+        errors = [each for each in evidence if each["outcome"] == domain.CheckOutcome.ERROR]
+        failures = [each for each in failures if all(each["check"] != one["check"] for one in errors)]
         evidence = evidence or acceptance.evidence_of_failures(failures)
         evidence += staying
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
-            review_rounds.programs_ended(call, task, failures, flaky)
+            review_rounds.programs_ended(call, task, failures, flaky, errors)
     return {"success": True, "task_status": task.status.value}
 
 

@@ -42,7 +42,7 @@ WORDS = {
     "workers_finished": "Everything it waited for is finished, so it is started.",
     "handled_blocked": "It waits until the block that it has already seen is resolved.",
     "waiting_for_workers": "It waits for the agents that work on its subtasks.",
-    "in_review": "It has reported success, and its work is being reviewed.",
+    "in_review": "It has reported success. A review, or a check that cannot run, waits for a decision.",
     "checking": "It has reported success, and the acceptance checks are running.",
     "waiting_for_answer": "It waits for a person to answer its question.",
     "waiting_for_delegation": "It waits for the result of a delegation.",

@@ -15,7 +15,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused
 from toryo.operations.launches import end_of_session
 from toryo.operations.queue import claims as queue_claims
@@ -28,12 +28,19 @@ from toryo.operations.worktrees import subtask_merges
 from toryo.workflow import launch_rules
 from toryo.workflow.snapshot import Snapshot
 
+_WORKERS = Audience.WORKER | Audience.BY_HAND
+"""A manager has said both in its tasks; it may still pass them."""
+
 
 class ReportCompleted(Parameters):
     result: Literal["success", "failed", "blocked"] = Field(description="blocked: others must do something first.")
     summary: Text | None = Field(None, description="What was done, or why not.")
-    next_steps: Text | None = Field(None, description="What should follow.", json_schema_extra=PLAIN)
-    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs.")
+    next_steps: Text | None = Field(
+        None, description="What should follow.", json_schema_extra=listed_for(_WORKERS, plain=True)
+    )
+    artifacts: list[Any] = Field(
+        default_factory=list, max_length=200, description="Paths or URLs.", json_schema_extra=listed_for(_WORKERS)
+    )
 
 
 _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Status.BLOCKED}

@@ -254,7 +254,7 @@ def _refuse_other_than_orchestrators(call: Call) -> None:
 
 @operation(
     "create_tasks_batch",
-    shown_to=Audience.WORKER | Audience.MANAGER,
+    shown_to=Audience.DIVIDER | Audience.MANAGER,
     grant=Grant.TASK_SESSION,
     parameters=CreateBatch,
     form_for=_form_of_several,

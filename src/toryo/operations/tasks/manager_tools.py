@@ -150,7 +150,7 @@ class Completions(Result):
     parameters=RecentCompletions,
 )
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions:
-    """Returns the direct subtasks that completed or failed since your last session."""
+    """Returns direct subtasks that completed or failed since your last session."""
     tree_state, main = below_main_task.main_task(call)
     parent = (
         main

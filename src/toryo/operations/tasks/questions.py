@@ -27,7 +27,7 @@ def ask(call: Call, task: Task, question: Question) -> None:
     call.tx.questions.add(question)
     ever, still_open = task.questions_ever + 1, task.open_questions + 1
     call.tx.tasks.save(task, replace(task, questions_ever=ever, open_questions=still_open))
-    _tell(call, question, "review.requested" if question.review else "question.asked", task)
+    _tell(call, question, "review.requested" if _is_review(question) else "question.asked", task)
 
 
 def end(call: Call, before: Question, after: Question) -> None:
@@ -38,7 +38,7 @@ def end(call: Call, before: Question, after: Question) -> None:
     task = call.tx.tasks.find(before.task_id)
     assert task is not None
     task = call.tx.tasks.save(task, replace(task, open_questions=max(0, task.open_questions - 1)))
-    _tell(call, after, _review_ended(after) if after.review else f"question.{after.state.value}", task)
+    _tell(call, after, _review_ended(after) if _is_review(after) else f"question.{after.state.value}", task)
     call.tx.hint(WORK, f"task:{task.root_id}", f"project:{task.project_id}")
     session = call.tx.sessions.live_of(task.project_id, after.agent_id).get(Purpose.TASK)
     if after.review or session is None or session.task_id != task.id:
@@ -47,6 +47,10 @@ def end(call: Call, before: Question, after: Question) -> None:
         language = _language(call, task.project_id)
         told = words("answers", language, answers=_in_a_sentence(call, after, language))
         notifications.notify(call, task, session.agent_id, session.id, "message", told)
+
+
+def _is_review(question: Question) -> bool:
+    return question.review and not question.about_checks
 
 
 def _review_ended(after: Question) -> str:

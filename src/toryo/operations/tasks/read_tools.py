@@ -31,7 +31,7 @@ class ListTasks(Paged):
         None, description="Only tasks of this agent.", json_schema_extra=listed_for(_MANY_TASKS, plain=True)
     )
     parent_task_id: Id | None = Field(
-        None, description="Only its direct subtasks.", json_schema_extra=listed_for(_MANY_TASKS)
+        None, description="Only its direct subtasks.", json_schema_extra=listed_for(_MANY_TASKS, plain=True)
     )
 
 
@@ -44,7 +44,7 @@ class Listed(Page):
     total: int
 
 
-_BELOW_MAIN_TASK = Form(summary="Returns the tasks below your main task in brief, by priority and age.")
+_BELOW_MAIN_TASK = Form(summary="Returns the tasks below your main task, by priority and age.")
 _OF_PROJECT = Form(summary="Returns the tasks of your project in brief, by priority and age.")
 
 

@@ -18,7 +18,7 @@ from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Actor
-from toryo.domain.questions import Question, State
+from toryo.domain.questions import CANNOT_RUN, Question, State, likeness
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import (
     AcceptanceCheck,
@@ -41,14 +41,28 @@ from toryo.operations.translations import words
 
 _PASSES = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
 """What only delays a review."""
+_TOLD_OF_ERRORS = 2_000
+"""Characters of what checks that cannot run have printed."""
 _TOLD = 2_000
 """Characters of the author's summary within the description of a review."""
 
 
-def programs_ended(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> None:
+def programs_ended(
+    call: Call,
+    task: Task,
+    failures: Sequence[CheckFailure],
+    flaky: Sequence[str] = (),
+    errors: Sequence[CheckEvidence] = (),
+) -> None:
     """The checks that programs run have ended: the reviews follow. `flaky`: those that passed when they ran again. If
     the reviews have approved the work before, it is done: these were checks that the project requires since then.
+    `errors`: those that cannot run. If nothing else is wrong, a person is asked, and the agent leaves meanwhile.
     """
+    if errors and not failures:
+        if task.in_progress and call.tree_state(task).given_to_agent(task):
+            _ask_about(call, task, errors)
+            return
+        failures = [{"check": each["check"], "message": each["output"]} for each in errors]
     if not failures and task.in_progress and _ask_next(call, task):
         return
     after = settle(call, task, failures, flaky)
@@ -77,11 +91,59 @@ def taken(call: Call, before: Question, after: Question) -> None:
     assert task is not None
     if task.checks is not Checks.IN_REVIEW or task.check_id != before.check_id:
         return
+    if before.about_checks:
+        _after_errors(call, task, after)
+        return
     _note(call, task, after)
     if not after.approved:
         settle(call, task, [_failure(call, after)])
     elif not _ask_next(call, task) and not _check_again(call, task):
         complete(call, settle(call, task, (), _flaky(call, task)))
+
+
+def _ask_about(call: Call, task: Task, errors: Sequence[CheckEvidence]) -> None:
+    """A person corrects what the checks need, and has them run again."""
+    language = call.project(task.project_id).settings.language
+    names = [each["check"] for each in errors]
+    output = "\n".join(each["output"].strip() for each in errors if each["output"])[-_TOLD_OF_ERRORS:]
+    told = words("checks.cannot_run", language, title=task.title, failed=due_checks.names_of(errors), result=output)
+    question = Question(
+        id=call.new_id(ids.QUESTION),
+        project_id=task.project_id,
+        task_id=task.id,
+        agent_id=task.assignee_id or "",
+        question=told,
+        options=(words("checks.run_again", language), words("checks.return", language)),
+        multiple=False,
+        free_text=True,
+        fallback=None,
+        deadline=None,
+        to_person=None,
+        alike=f"{CANNOT_RUN}{likeness('', names)}",
+        state=State.OPEN,
+        created_at=call.now,
+        check_id=task.check_id,
+    )
+    task = call.tx.tasks.save(task, replace(task, checks=Checks.IN_REVIEW))
+    questions.ask(call, task, question)
+    call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")
+
+
+def _after_errors(call: Call, task: Task, after: Question) -> None:
+    """All tasks of the project that wait for the same are tried again."""
+    if not after.approved:
+        check = call.tx.launches.check(task.check_id or "")
+        found = check.evidence or () if check is not None else ()
+        errors = [each["check"] for each in found if each["outcome"] == CheckOutcome.ERROR]
+        settle(call, task, [{"check": each, "message": after.written or ""} for each in errors])
+        return
+    _run_again(call, task)
+    for other in call.tx.questions.open_alike(after.project_id, after.alike):
+        taken(
+            call,
+            other,
+            replace(other, state=after.state, choices=after.choices, ended_by=after.ended_by, ended_at=after.ended_at),
+        )
 
 
 def complete(call: Call, task: Task) -> None:
@@ -170,12 +232,19 @@ def _check_again(call: Call, task: Task) -> bool:
     known = run or check.taken_at is None  # older Coordinators do not tell what has passed
     if not known or all(check_names.named(each) in run for each in due):
         return False
+    _run_again(call, task)
+    return True
+
+
+def _run_again(call: Call, task: Task) -> None:
+    """The checks of the last report, by who has the files. Its author does not come back for that."""
+    check = call.tx.launches.check(task.check_id or "")
+    assert check is not None
     again = replace(check, created_at=call.now, taken_at=None, finished_at=None)
     call.tx.launches.save_check(check, again)
     task = call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING))
     call.event("check.started", task=task, data={"check_id": check.id})
     call.tx.hint(WORK, "checks", f"task:{task.root_id}")
-    return True
 
 
 def _ask(call: Call, task: Task, check: AcceptanceCheck, key: str, before: Sequence[Question]) -> None:
@@ -226,9 +295,11 @@ def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Seq
     details = call.tx.tasks.details(task.id)
     last = before[-1].written if before else None
     worktree = call.tx.worktrees.find(task.id)
+    found = call.tx.agents.find(reviewer)
+    way = "" if found is not None and found.runs_commands else ".no_shell"
     parts = (
-        words("review.description", language, title=task.title, author=task.assignee_id, task_id=task.id),
-        words("review.changes", language, base=worktree.base_commit)
+        words(f"review.description{way}", language, title=task.title, author=task.assignee_id, task_id=task.id),
+        words(f"review.changes{way}", language, base=worktree.base_commit)
         if worktree is not None and worktree.open and worktree.base_commit
         else "",
         words("review.rubric", language, rubric=rubric) if rubric else "",

@@ -370,7 +370,7 @@ def _check(each: Check) -> TracedCheck:
         "launch_id": each.launch_id,
         "created_at": iso(each.created_at),
         "finished_at": iso_or_none(each.finished_at),
-        "passed": None if each.finished_at is None else not each.failures,
+        "passed": None if each.finished_at is None else each.passed,
         "failures": list(each.failures or ()),
         "evidence": list(each.evidence or ()),
     }

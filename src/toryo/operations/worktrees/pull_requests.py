@@ -95,7 +95,7 @@ def _replaced(call: Call, task_ids: set[str]) -> list[str]:
 
 
 def _passed(evidence: dict[str, Any]) -> bool:
-    return bool(evidence["outcome"] != CheckOutcome.FAILED.value)
+    return CheckOutcome(evidence["outcome"]).counts
 
 
 def _code(text: str) -> str:

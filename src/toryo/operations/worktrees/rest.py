@@ -107,12 +107,7 @@ class AskDiff(OneTask):
 def diff_task(call: Call, wanted: AskDiff) -> Asked:
     """Ask for what a task has changed, committed or not, also after it was merged; the worktree job's answer has it."""
     worktree = worktree_requests.worktree_of(call, call.task(wanted.task_id))
-    options: dict[str, Any] = {"context": wanted.context}
-    if worktree.state is State.MERGED:
-        merge = {"commit": worktree.merged_commit, "base": worktree.base_commit, "head": worktree.head_commit}
-        options["merged"] = merge
-    else:
-        worktree = worktree_requests.open_worktree(call, call.task(wanted.task_id))
+    options = worktree_requests.diff_options(worktree, wanted.context)
     return {"success": True, "job_id": worktree_requests.ask(call, worktree, Kind.DIFF, options).id}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
@@ -32,23 +32,21 @@ def worktree_of(call: Call, task: Task) -> Worktree:
 def open_worktree(call: Call, task: Task) -> Worktree:
     found = worktree_of(call, task)
     if not found.open:
-        merged = found.state is State.MERGED
-        how = (
-            say(
-                "The work of task {task_id} was already merged into {branch}.",
-                task_id=task.id,
-                branch=found.merged_into,
-            )
-            if merged
-            else say("The work of task {task_id} was already discarded.", task_id=task.id)
-        )
-        raise Refusal(
-            Code.WORKTREE_NOT_FOUND,
-            how,
-            "There is nothing to do.",
-            task_id=task.id,
-        )
+        refuse_closed(found)
     return found
+
+
+def refuse_closed(worktree: Worktree) -> NoReturn:
+    how = (
+        say(
+            "The work of task {task_id} was already merged into {branch}.",
+            task_id=worktree.task_id,
+            branch=worktree.merged_into,
+        )
+        if worktree.state is State.MERGED
+        else say("The work of task {task_id} was already discarded.", task_id=worktree.task_id)
+    )
+    raise Refusal(Code.WORKTREE_NOT_FOUND, how, "There is nothing to do.", task_id=worktree.task_id)
 
 
 def to_merge(call: Call, task: Task, *, below: bool) -> list[Worktree]:
@@ -77,6 +75,18 @@ def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, .
     for task in sorted(tasks.values(), key=lambda one: (-one.depth, one.order)):
         visit(task.id)
     return list(done)
+
+
+def diff_options(worktree: Worktree, context: int = 3) -> dict[str, Any]:
+    """What is asked of the Coordinator for the changes of a task: in its worktree, or those that came with its merge.
+    Raises Refusal for work that was discarded."""
+    if worktree.state is State.DISCARDED:
+        refuse_closed(worktree)
+    options: dict[str, Any] = {"context": context}
+    if worktree.state is State.MERGED:
+        merge = {"commit": worktree.merged_commit, "base": worktree.base_commit, "head": worktree.head_commit}
+        options["merged"] = merge
+    return options
 
 
 MOST_WAITING = 40
