@@ -88,17 +88,20 @@ NATURES: Mapping[Failure, Nature] = {
         "its program is not logged in on that machine",
         people="Its program is not logged in. Log in on the machine of its Coordinator, then resume the agent.",
         fallback=True,
+        outside=True,
     ),
     Failure.MODEL_NOT_AVAILABLE: Nature(
         "its model is not available",
         people="Its model is not available. Choose another model, or get access to this one.",
         correct="--model NAME",
         fallback=True,
+        outside=True,
     ),
     Failure.COMMAND_NOT_FOUND: Nature(
         "its program was not found",
         people="Its program was not found. Install it on the machine of its Coordinator, then resume the agent.",
         fallback=True,
+        outside=True,
     ),
     Failure.BAD_CONFIG: Nature(
         "its program or its options are not configured correctly",

@@ -551,7 +551,7 @@ class Coordinator:
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None
-        in_vain = trouble is not None and time_will_not_mend(trouble)
+        in_vain = trouble is not None and (trouble.hasty or time_will_not_mend(trouble))
         printed = stop_escalation.Output(output.size, turns, entry.troubled_since, in_vain)
         bounds = stop_escalation.Bounds(provider.max_output, provider.patience, provider.max_turns)
         reason = stop_escalation.overstepped(printed, bounds, _now())
