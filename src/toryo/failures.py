@@ -24,6 +24,8 @@ class Failure(StrEnum):
     TIMED_OUT = "timed_out"
     KILLED = "killed"
     COULD_NOT_CONNECT = "could_not_connect"
+    MACHINE_FAILED = "machine_failed"
+    """The Coordinator's machine could not start it: its disk is full, or it has no process or file left."""
     BAD_CONFIG = "bad_config"
     BAD_DIRECTORY = "bad_directory"
     """The directory of its project cannot be used."""
@@ -102,6 +104,12 @@ NATURES: Mapping[Failure, Nature] = {
         people="Its program was not found. Install it on the machine of its Coordinator, then resume the agent.",
         fallback=True,
         outside=True,
+    ),
+    Failure.MACHINE_FAILED: Nature(
+        "its Coordinator's machine could not start it",
+        people="Its Coordinator's machine could not start it. Free what it lacks. It is then started again by itself.",
+        outside=True,
+        logged=True,
     ),
     Failure.BAD_CONFIG: Nature(
         "its program or its options are not configured correctly",

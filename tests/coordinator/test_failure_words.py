@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from toryo.coordinator.failure_words import judge_by_words, judge_trouble
-from toryo.coordinator.program_output import Reading, Troubled
-from toryo.coordinator.provider import Exit
+from toryo.coordinator.failure_words import judge_by_words, judge_trouble, session_is_lost
+from toryo.coordinator.program_output import Answering, Called, Reading, Returned, Troubled
+from toryo.coordinator.provider import FINE, Exit, Verdict
 from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.reset_times import SOON
+from toryo.coordinator.stop_escalation import Bounds, Output, overstepped
 from toryo.failures import Failure
 
 LOGIN, QUOTA, RATE = Failure.NOT_LOGGED_IN, Failure.QUOTA, Failure.RATE_LIMITED
@@ -150,3 +151,39 @@ def test_a_time_that_has_just_passed_means_soon() -> None:
 
 def test_extra_usage_that_is_paid_for_is_no_used_up_quota() -> None:
     assert of_claude(rejected(isUsingOverage=True), '{"type": "result"}')[0] is not QUOTA
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Prompt is too long",
+        "No conversation found with session ID: 0b5f",
+        "Codex ran out of room in the model's context window. Start a new thread",
+        "no rollout found for thread id 0b5f",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed",
+        "This model's maximum context length is 128000 tokens.",
+        "Session not found: ses_1",
+    ],
+)
+def test_a_session_that_cannot_be_resumed_is_dropped_at_once(words: str) -> None:
+    assert session_is_lost(Verdict(Failure.CRASHED, words=words), "", resumed=False)
+    assert session_is_lost(Verdict(Failure.SERVICE_FAILED), f"Error: {words}", resumed=True)
+
+
+def test_a_session_is_kept_unless_it_may_be_the_cause() -> None:
+    assert not session_is_lost(FINE, "Prompt is too long", resumed=True)
+    assert not session_is_lost(Verdict(Failure.CRASHED, words="boom"), "", resumed=False)
+    assert not session_is_lost(Verdict(Failure.RATE_LIMITED, words="try again in 5 minutes"), "", resumed=True)
+    assert session_is_lost(Verdict(Failure.CRASHED, words="boom"), "", resumed=True), "a new one may work"
+
+
+def test_answers_that_bring_nothing_new_are_counted_whatever_is_called_in_turn() -> None:
+    reading = Reading(lambda line: [])
+    for number in range(15):
+        reading.also([Answering(), Called("next", "{}"), Returned(f"wait {number} s")])
+        reading.also([Answering(), Called("list"), Returned("[]")])
+    assert reading.idle_turns == 28, "but for the first of each"
+    reading.also([Answering(), Called("edit", "a file"), Returned("done")])
+    assert reading.idle_turns == 0
+    assert overstepped(Output(1, 28, idle_turns=28), Bounds(10, 1.0), 0.0) is None
+    assert overstepped(Output(1, 30, idle_turns=30), Bounds(10, 1.0), 0.0) == "no_progress"

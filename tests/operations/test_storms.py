@@ -95,3 +95,17 @@ def test_a_used_up_quota_is_waited_for_as_long_as_named_and_at_most_three_minute
     assert coordinator.claim()["start"] == []
     world.advance(2)
     assert len(coordinator.claim()["start"]) == 1
+
+
+def test_a_full_disk_is_no_mistake_of_a_configuration_and_the_agent_goes_on_by_itself(world: World) -> None:
+    world.crew(workers=1)
+    task = world.task("w1")
+    coordinator = world.coordinator()
+    (launch,) = coordinator.claim()["start"]
+    coordinator.exited(launch["launch_id"], error="machine_failed", log_tail="No space left on device: /srv/x")
+    (need,) = [each for each in world.owner.call("needs_you")["items"] if each["kind"] == "agent_cannot_start"]
+    assert "No space left on device" in need["text"]
+    assert "configur" not in f"{need['title']} {need['text']}"
+    world.advance(67)
+    world.start("w1").report()
+    assert world.status(task) == "completed"

@@ -132,6 +132,22 @@ def _without_status(trouble: Troubled) -> Failure:
     return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
 
 
+def session_is_lost(verdict: Verdict, printed: str, *, resumed: bool) -> bool:
+    """Whether a program's session cannot be resumed, or only to the same end: it is too long, or not there. One that
+    was resumed and crashed is not tried again either: with a new one, it may work."""
+    crashed = verdict.failure is Failure.CRASHED and resumed
+    return verdict.failure is not None and (crashed or bool(_LOST.search(f"{verdict.words}\n{printed}")))
+
+
+_LOST = re.compile(
+    r"(?:prompt|input|request|conversation|context) is too (?:long|large)|context[_ ]length|maximum context"
+    r"|context window|input token count|too many tokens|token limit exceeded|ran out of room"
+    r"|no (?:conversation|session|thread|rollout)s? (?:was )?found|(?:session|thread|conversation) (?:was )?not found"
+    r"|invalid session|session (?:id|identifier) .{0,60}(?:invalid|not found)|error resuming",
+    re.IGNORECASE,
+)
+"""Why a session is of no use: what the programs and services say."""
+
 _BY_STATUS: Mapping[int, Failure] = {
     401: Failure.NOT_LOGGED_IN,
     402: Failure.QUOTA,

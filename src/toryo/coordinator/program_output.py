@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +25,10 @@ MOST_TOKENS = 2**50
 """A number beyond this is no count, and could not be sent."""
 MOST_MONEY = 1e9
 MOST_SECONDS = 1e9
+_NUMBERS = re.compile(r"\d+")
+_LOOKED_AT = 4000
+"""Characters of each end of a call or a result by which it is known."""
+_MOST_KNOWN = 10_000
 MOST_MOMENT = 1e11
 """Seconds of the Unix time: the year 5138."""
 LONGEST_NAME = 500
@@ -251,11 +256,16 @@ class Reading:
     """Whether the program has called its model, if it reports that; silence is then the service's."""
     mask: Callable[[str], str] = str
     """Hides secrets, in what is shortened: a cut may leave a part of one that is not recognised any longer."""
+    idle_turns: int = 0
+    """Answers in a row in which the model neither called anything that it had not called before, nor was answered
+    anything new."""
     signs_of_life: int = 0
     """How many times the model wrote, called a tool or got an answer. Continued trouble does not count."""
     _added: _Sum = field(default_factory=_Sum)
     _provisional: dict[str, Used] = field(default_factory=dict)
     """By answer; those without a name each for themselves."""
+    _known: set[int] = field(default_factory=set)
+    """The calls and results that were met."""
     _counts: bool = False
     """Whether its service tells what answers use."""
     _answers: set[str] = field(default_factory=set)
@@ -416,23 +426,38 @@ class Reading:
                 self._spoke(whole + end)
                 return log_lines.said(whole + end)
             case Turned(answer):
-                self.turns += answer not in self._answers
+                self._turned(answer not in self._answers)
                 self._answers |= {answer} if answer else set()
                 return ""
             case Answering():
-                self.turns += not self._answering
+                self._turned(not self._answering)
                 self._answering = True
                 return ""
             case Called(tool, arguments, id_):
                 self.tool_calls += 1
+                self._met(f"{tool} {arguments}")
                 self._sign = self._call = partial(words.called, tool, arguments, self.mask)
                 self._waiting.called(id_)
                 return log_lines.call(tool, arguments, self.mask)
             case Returned(text, failed, id_):
                 self._answering = False
+                self._met(text)
                 call = self._call
                 self._sign = lambda: words.returned(call() if call is not None else None, failed=failed)
                 return log_lines.result(text, self._waiting.answered(id_), self.mask, failed=failed)
+
+    def _turned(self, another: bool) -> None:
+        self.turns += another
+        self.idle_turns += another
+
+    def _met(self, text: str) -> None:
+        """A call or a result: news unless there was one just like it, whatever the numbers in it (times, durations)."""
+        print_ = hash(_NUMBERS.sub("0", text[:_LOOKED_AT] + text[-_LOOKED_AT:]))
+        if print_ not in self._known:
+            self.idle_turns = 0
+            self._known.add(print_)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
 
     def _spoke(self, text: str) -> None:
         if text:

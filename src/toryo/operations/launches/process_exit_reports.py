@@ -98,6 +98,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     until: Millis | None = None
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
         released = _release(call, recorded, exit_)
+        if launch.signed_in_at is not None and failures.class_of(exit_.error) in end_of_session.GUARD_STOPS:
+            end_of_session.stopped_by_guard(call, recorded)
         told = QuotaMessage(
             exit_.quota_reset_seconds or None, Length(exit_.quota_window) if exit_.quota_window else None
         )

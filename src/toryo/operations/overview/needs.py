@@ -68,6 +68,7 @@ _NO_REASON = "No reason was given."
 GUARDS = {
     "agent_left_without_reporting": "Its agent has left several times without reporting.",
     "no_progress": "Its agent was started several times and made no progress.",
+    "stopped_twice": "A guard has stopped its agent twice in a row: it kept calling without making progress.",
 }
 
 
