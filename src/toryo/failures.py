@@ -24,6 +24,8 @@ class Failure(StrEnum):
     TIMED_OUT = "timed_out"
     KILLED = "killed"
     COULD_NOT_CONNECT = "could_not_connect"
+    MACHINE_FAILED = "machine_failed"
+    """The Coordinator's machine could not start it: its disk is full, or it has no process or file left."""
     BAD_CONFIG = "bad_config"
     BAD_DIRECTORY = "bad_directory"
     """The directory of its project cannot be used."""
@@ -88,17 +90,26 @@ NATURES: Mapping[Failure, Nature] = {
         "its program is not logged in on that machine",
         people="Its program is not logged in. Log in on the machine of its Coordinator, then resume the agent.",
         fallback=True,
+        outside=True,
     ),
     Failure.MODEL_NOT_AVAILABLE: Nature(
         "its model is not available",
         people="Its model is not available. Choose another model, or get access to this one.",
         correct="--model NAME",
         fallback=True,
+        outside=True,
     ),
     Failure.COMMAND_NOT_FOUND: Nature(
         "its program was not found",
         people="Its program was not found. Install it on the machine of its Coordinator, then resume the agent.",
         fallback=True,
+        outside=True,
+    ),
+    Failure.MACHINE_FAILED: Nature(
+        "its Coordinator's machine could not start it",
+        people="Its Coordinator's machine could not start it. Free what it lacks. It is then started again by itself.",
+        outside=True,
+        logged=True,
     ),
     Failure.BAD_CONFIG: Nature(
         "its program or its options are not configured correctly",

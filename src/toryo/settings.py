@@ -120,7 +120,7 @@ class GuardSettings(BaseModel):
     quota_margin_percent: int = Field(
         _GUARDS.quota_margin_percent,
         ge=0,
-        description="Percentage added to the waiting time that a quota message states.",
+        description="Percentage added to the waiting time that a quota message states (at most three minutes).",
     )
 
 

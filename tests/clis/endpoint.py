@@ -7,6 +7,7 @@ leave loopback asks it, is refused, and is found in `endpoint.strays`.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import sys
@@ -21,7 +22,7 @@ from tests.clis.api import Api
 from tests.clis.completions import Completions
 from tests.clis.gemini import Gemini
 from tests.clis.responses import Responses
-from tests.clis.turns import Answer, Fault, Garbage, Hang, Policy, Reply, Say, Slow, Turn, Usage
+from tests.clis.turns import Answer, Cut, Fault, Garbage, Hang, Policy, Reply, Say, Slow, Turn, Usage
 from tests.clis.wiring import NoSuchTool, as_reply, wired
 
 APIS: Sequence[Api] = (Anthropic(), Gemini(), Responses(), Completions())
@@ -205,6 +206,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif isinstance(answer, Garbage):
             self._stream([answer.text])
+        elif isinstance(answer, Cut):
+            self._cut(api, request, answer)
         elif isinstance(answer, Fault):
             self._fail(api, answer)
         else:
@@ -218,6 +221,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _fail(self, api: Api, fault: Fault) -> None:
         more = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
         self._send(fault.status, fault.body if fault.body is not None else api.error(fault), {**more, **fault.headers})
+
+    def _cut(self, api: Api, request: Request, cut: Cut) -> None:
+        """The first events of a text (of one event, half of it), then nothing. Of a length that is not reached, a
+        client's HTTP tells."""
+        assert request.turn is not None, "it is read before it is answered"
+        events = list(api.events(wired(request.turn, Say("I will begin with"), self._endpoint.number)))
+        whole = "".join(events[: (len(events) - 1) // 2]) or events[0][: len(events[0]) // 2]
+        length = {"Content-Length": str(len(whole) + 1000)} if cut.told else {"Connection": "close"}
+        with contextlib.suppress(OSError):
+            self.send_response(200)
+            for name, value in {"Content-Type": "text/event-stream", **length}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(whole.encode())
+        self.close_connection = True
 
     def _reply(self, api: Api, request: Request, answer: Any) -> None:
         assert request.turn is not None, "it is read before it is answered"

@@ -25,7 +25,7 @@ from tests.clis.policies import ObedientModel, writes
 from tests.clis.presets import KEY, PRESETS, TOKENS, Place, Start
 from tests.clis.programs import PROGRAMS
 from tests.clis.quotas import quota
-from tests.clis.turns import Answer, Fault, Garbage, Hang, Policy, Say
+from tests.clis.turns import Answer, CallTool, Cut, Fault, Garbage, Hang, Policy, Say, Turn
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import Setting
 from toryo.coordinator.providers import BUILT_IN
@@ -54,6 +54,8 @@ FIRST = 20.0
 MODELS = {"gemini": "gemini-2.5-pro"}
 Preset = Callable[[Place], Start]
 Case = Callable[[str, Path], Run]
+MOST_CUTS = 12
+"""Answers that are cut off, before none comes: some programs ask again at once, without end."""
 WITHIN = 30.0
 """Seconds after which a program that still tries again is ended; what it said until then is recorded."""
 
@@ -194,6 +196,21 @@ def _no_server(name: str, directory: Path) -> Run:
         return Driver(name, endpoint, directory).run("Hello.")
 
 
+def _cut(*, told: bool) -> Case:
+    """As Toryo starts it: after a first call of a tool, the connection ends within each answer."""
+
+    def case(name: str, directory: Path) -> Run:
+        cuts = iter([Cut(told)] * MOST_CUTS)
+
+        def policy(turn: Turn) -> Answer:
+            return next(cuts, Hang()) if turn.results else CallTool("help")
+
+        endpoint = Endpoint(policy)
+        return _faulty(Driver(name, endpoint, directory, _as_launched(name, endpoint.url)), WITHIN)
+
+    return case
+
+
 CASES: dict[str, Case] = {
     "success": _success,
     "talked": _talked,
@@ -202,6 +219,8 @@ CASES: dict[str, Case] = {
     "no_login": _no_login,
     "quota": _quota,
     **{each: _refused(each) for each in FAULTS},
+    "cut": _cut(told=True),
+    "cut_quietly": _cut(told=False),
     **{f"starting_{each}": _starting(answer) for each, answer in ANSWERS.items()},
 }
 

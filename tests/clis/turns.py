@@ -162,6 +162,13 @@ class Hang:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """The connection ends within an answer: without a word, or, `told`, so that the client's HTTP notices it."""
+
+    told: bool = True
+
+
+@dataclass(frozen=True)
 class Slow:
     """The answer comes when the event is set (or the endpoint closes)."""
 
@@ -170,7 +177,7 @@ class Slow:
 
 
 Part = Say | CallTool | WriteFile | Shell
-Answer = Part | Reply | Fault | Garbage | Hang | Slow | list[Part]
+Answer = Part | Reply | Fault | Garbage | Hang | Cut | Slow | list[Part]
 Policy = Callable[[Turn], Answer]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import subprocess
 import sys
@@ -352,6 +353,18 @@ def test_one_impossible_start_concerns_that_agent_alone(
     story(server, tmp_path, tell)
     assert words in (tmp_path / "data" / "logs" / "lau_bad.log").read_text()
     assert words in orders.logs["lau_bad"]
+
+
+def test_a_machine_that_has_no_room_left_is_no_mistake_of_the_configuration(server, orders, project, tmp_path) -> None:
+    def prepare(_: Setting) -> Command:
+        raise OSError(errno.ENOSPC, "No space left on device", "/srv/x")
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("full", "true", project, ai_type="full"))
+        reported = exit_of(server, "full")
+        assert (reported["error"], reported["log_tail"]) == ("machine_failed", "No space left on device: /srv/x")
+
+    story(server, tmp_path, tell, providers={"full": Provider("full", prepare, judge_runner, options=EVERY)})
 
 
 def test_a_start_that_reads_the_project_for_long_keeps_nobody_else(server, orders, project, tmp_path) -> None:

@@ -46,8 +46,10 @@ def test_a_time_of_the_clock_is_the_next_one_in_local_time(words: str, seconds: 
     assert reset_times.named(words, NOW) == seconds
 
 
-@pytest.mark.parametrize(("past", "seconds"), [(40, 20), (59, 1), (60, DAY - 60)])
-def test_a_time_without_seconds_lasts_until_its_minute_is_over(past: int, seconds: float) -> None:
+@pytest.mark.parametrize(("past", "seconds"), [(40, 20), (59, 1), (60, 60), (1800, 60), (1860, DAY - 1860)])
+def test_a_time_without_seconds_lasts_until_its_minute_is_over_and_means_soon_for_half_an_hour(
+    past: int, seconds: float
+) -> None:
     assert reset_times.named("try again at 2:05 PM.", NOW + timedelta(seconds=past)) == seconds
 
 

@@ -148,14 +148,46 @@ def test_a_runaway_cools_down_however_it_ends(crew: World, leaves: str):
 
 
 def test_the_cooldown_of_a_runaway_doubles_with_the_next_one(crew: World):
-    crew.task("w1")
+    task = crew.task("w1")
     for _ in range(2):
         worker = crew.start("w1")
         for _ in range(26):
             worker.next()
         crew.advance(61)
     assert [event["data"]["failures"] for event in crew.events("agent.cooling_down")] == [1, 2]
+    crew.move(task, "in_progress")
     assert crew.coordinator().reason("w1") == "hold cooling_down"
+
+
+@pytest.mark.parametrize("by", ["the server", "its Coordinator"])
+def test_a_task_whose_agent_a_guard_has_stopped_twice_in_a_row_is_blocked_and_people_hear_of_it(crew: World, by: str):
+    coordinator, task = crew.coordinator(), crew.task("w1")
+    for number in range(2):
+        (launch,) = coordinator.claim()["start"]
+        worker = crew.process(launch)
+        worker.sign_in()
+        if by == "the server":
+            for _ in range(26):
+                worker.next()
+        how = {"exit_code": 0} if by == "the server" else {"signal": 15, "error": "runaway"}
+        coordinator.exited(launch["launch_id"], **how)
+        assert crew.status(task) == ("blocked" if number else "in_progress")
+        crew.advance(121)
+    assert coordinator.claim()["start"] == []
+    (need,) = [each for each in crew.owner.call("needs_you")["items"] if each["task_id"] == task]
+    assert "twice" in need["text"]
+    crew.move(task, "in_progress")
+    assert len(coordinator.claim()["start"]) == 1, "a person has said that it goes on"
+
+
+def test_stops_by_a_guard_with_work_between_them_block_nothing(crew: World):
+    coordinator, task = crew.coordinator(), crew.task("w1")
+    for error in ("runaway", "service_failed", "runaway"):
+        (launch,) = coordinator.claim()["start"]
+        crew.process(launch).sign_in()
+        coordinator.exited(launch["launch_id"], signal=15, error=error)
+        crew.advance(301)
+    assert crew.status(task) == "in_progress"
 
 
 def test_a_silent_process_is_stopped_and_its_output_is_a_sign_of_life(crew: World):

@@ -42,6 +42,11 @@ USUAL = {"quota": 1800, "rate_limited": 300}
 """Seconds, if the message names no time."""
 
 
+def waits(named: int | None) -> int:
+    """Milliseconds for the seconds that a message names: 10 % more, at most three minutes."""
+    return (named or 0) * 1000 + min((named or 0) * 100, 180_000)
+
+
 @dataclass
 class Oracle:
     """What the documentation says: by program its end, reason and count; by account its end."""
@@ -56,11 +61,11 @@ class Oracle:
             account = ACCOUNTS[name]
             before = self.accounts.get(account, 0)
             least = 720_000 if now - 720_000 < before <= now else 60_000
-            self.accounts[account] = max(before, now + max(least, (named or 0) * 1100))
+            self.accounts[account] = max(before, now + max(least, waits(named)))
             self.broken.discard(name)
             return
         count = self.ends[name][2] + 1 if name in self.ends else 1
-        wait = max((named or 0) * 1100, min(60_000 * 2 ** (count - 1), 3_600_000))
+        wait = max(waits(named), min(60_000 * 2 ** (count - 1), 3_600_000))
         self.ends[name] = (now + wait, reason, count)
         self.broken.discard(name)
         if reason in PEOPLE:

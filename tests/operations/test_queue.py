@@ -429,7 +429,7 @@ def test_a_failure_that_may_be_retried_rests_longer_each_time_and_then_is_final(
     planning.poll("p2")
     planning.two.call("submit_result", task_id=task, status="failed", error="Try 3.", retryable=True)
     shown = planning.shown(task)
-    assert (shown["status"], shown["error"], shown["attempt"]) == ("failed", "attemptsExhausted", 3)
+    assert (shown["status"], shown["error"], shown["attempt"]) == ("failed", "Try 3.", 3)
 
 
 def test_failed_means_failed(planning: Queue) -> None:

@@ -80,3 +80,32 @@ def test_the_third_failure_in_a_row_is_told_with_what_the_program_said_last_unti
         coordinator.exited(launch["launch_id"], exit_code=1, error=error, log_tail="Much before\nIt is broken.\nEnd.\n")
         world.advance(HOUR)
     pytest.fail("it was not started again")
+
+
+@pytest.mark.parametrize(("names", "margin"), [(600, 60), (5 * 3600, 180), (6 * 86400, 180)])
+def test_a_used_up_quota_is_waited_for_as_long_as_named_and_at_most_three_minutes_longer(
+    world: World, names: int, margin: int
+) -> None:
+    world.crew(workers=1)
+    world.task("w1")
+    coordinator = world.coordinator()
+    (launch,) = coordinator.claim()["start"]
+    coordinator.exited(launch["launch_id"], exit_code=1, error="quota: used up", quota_reset_seconds=names)
+    world.advance(names + margin - 1)
+    assert coordinator.claim()["start"] == []
+    world.advance(2)
+    assert len(coordinator.claim()["start"]) == 1
+
+
+def test_a_full_disk_is_no_mistake_of_a_configuration_and_the_agent_goes_on_by_itself(world: World) -> None:
+    world.crew(workers=1)
+    task = world.task("w1")
+    coordinator = world.coordinator()
+    (launch,) = coordinator.claim()["start"]
+    coordinator.exited(launch["launch_id"], error="machine_failed", log_tail="No space left on device: /srv/x")
+    (need,) = [each for each in world.owner.call("needs_you")["items"] if each["kind"] == "agent_cannot_start"]
+    assert "No space left on device" in need["text"]
+    assert "configur" not in f"{need['title']} {need['text']}"
+    world.advance(67)
+    world.start("w1").report()
+    assert world.status(task) == "completed"

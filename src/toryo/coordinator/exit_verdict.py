@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from toryo.coordinator.failure_words import judge_trouble, judge_unsigned
+from toryo.coordinator.failure_words import judge_trouble, judge_unsigned, session_is_lost
 from toryo.coordinator.launches_in_hand import Entry
 from toryo.coordinator.logs import Log
 from toryo.coordinator.processes import Gone, Process
@@ -24,6 +24,7 @@ NOT_SIGNED_IN = "not_signed_in"
 _ORDERED: Mapping[str, Failure | Ended] = {
     "time_limit": Failure.TIMED_OUT,
     "turn_limit": Failure.TURN_LIMIT,
+    "no_progress": Failure.RUNAWAY,
     "output_flood": Failure.OUTPUT_FLOOD,
     "out_of_patience": Failure.RATE_LIMITED,
     "coordinator_leaves": Ended.COORDINATOR_STOPPED,
@@ -66,5 +67,9 @@ def error(verdict: Verdict, entry: Entry) -> str | None:
     return f"{verdict.failure.value}: {masked}" if masked else verdict.failure.value
 
 
-def program_session(reading: Reading) -> dict[str, Any] | None:
-    return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}
+def program_session(entry: Entry, reading: Reading, verdict: Verdict) -> dict[str, Any] | None:
+    """What a later launch may resume; None: it begins anew."""
+    resumed = bool(entry.launch.program_session)
+    if reading.session_id is None or session_is_lost(verdict, reading.plain, resumed=resumed):
+        return None
+    return {"id": reading.session_id, "totals": reading.totals}

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from toryo.coordinator import reset_times
-from toryo.coordinator.program_output import Troubled
-from toryo.coordinator.provider import FINE, Exit, Verdict, Window
+from toryo.coordinator.program_output import Troubled, Window
+from toryo.coordinator.provider import FINE, Exit, Verdict
 from toryo.failures import NATURES, Failure
 
 RUNNER_EXITS: Mapping[int, Failure] = {
@@ -57,10 +57,13 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
     A time in the text comes first, then the time that came with the status. A program that still tries names its own
     pause: that counts only where it is longer than the usual one.
     """
+    if trouble.limited:
+        return _used_up(trouble, now)
     spoken = _by_words(trouble.words, now) or FINE
     failed = trouble.status is not None and trouble.status >= 500
     by_status = _BY_STATUS.get(trouble.status or 0, Failure.SERVICE_FAILED if failed else None)
-    if spoken.failure is not None and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
+    known = trouble.status in _NO_CAPACITY and spoken.failure is Failure.SERVICE_FAILED
+    if spoken.failure is not None and not known and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
         failure = spoken.failure
     else:
         failure = by_status or _without_status(trouble)
@@ -69,8 +72,19 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
     told = trouble.retry_seconds
     if told is not None and not trouble.final and told <= (NATURES[failure].usual_pause or 0):
         told = None
-    seconds = spoken.reset_seconds or reset_times.named(trouble.words, now) or told
-    return Verdict(failure, seconds, _window(trouble.words) if failure is Failure.QUOTA else None, trouble.words)
+    window = _window(trouble.words) if failure is Failure.QUOTA else None
+    longest = WINDOW_SECONDS.get(window) if window is not None else None
+    seconds = spoken.reset_seconds or reset_times.named(trouble.words, now, longest) or told
+    return Verdict(failure, seconds and reset_times.within(seconds, longest), window, trouble.words)
+
+
+def _used_up(trouble: Troubled, now: datetime | None) -> Verdict:
+    """A quota of which the service has told the end and the window as data: no words are searched for them."""
+    longest = WINDOW_SECONDS.get(trouble.window) if trouble.window is not None else None
+    seconds = None
+    if trouble.resets_at is not None and now is not None:
+        seconds = reset_times.within(max(reset_times.SOON, trouble.resets_at - now.timestamp()), longest)
+    return Verdict(Failure.QUOTA, seconds, trouble.window, trouble.words)
 
 
 def _by_words(text: str, now: datetime | None = None) -> Verdict | None:
@@ -80,10 +94,13 @@ def _by_words(text: str, now: datetime | None = None) -> Verdict | None:
         if found:
             near = text[found.start() : found.end() + NEARBY]
             named = reset_times.total(found.groupdict())
+            window = (
+                _window(text[max(0, found.start() - _BEFORE) : found.end() + NEARBY]) if failure is _QUOTA else None
+            )
+            longest = WINDOW_SECONDS.get(window) if window is not None else None
             if named is None and failure in _LASTING:
-                named = reset_times.named(near, now)
-            window = _window(text[max(0, found.start() - _BEFORE) : found.end() + NEARBY])
-            return Verdict(failure, named, window if failure is Failure.QUOTA else None)
+                named = reset_times.named(near, now, longest)
+            return Verdict(failure, named and reset_times.within(named, longest), window)
     return None
 
 
@@ -115,6 +132,22 @@ def _without_status(trouble: Troubled) -> Failure:
     return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
 
 
+def session_is_lost(verdict: Verdict, printed: str, *, resumed: bool) -> bool:
+    """Whether a program's session cannot be resumed, or only to the same end: it is too long, or not there. One that
+    was resumed and crashed is not tried again either: with a new one, it may work."""
+    crashed = verdict.failure is Failure.CRASHED and resumed
+    return verdict.failure is not None and (crashed or bool(_LOST.search(f"{verdict.words}\n{printed}")))
+
+
+_LOST = re.compile(
+    r"(?:prompt|input|request|conversation|context) is too (?:long|large)|context[_ ]length|maximum context"
+    r"|context window|input token count|too many tokens|token limit exceeded|ran out of room"
+    r"|no (?:conversation|session|thread|rollout)s? (?:was )?found|(?:session|thread|conversation) (?:was )?not found"
+    r"|invalid session|session (?:id|identifier) .{0,60}(?:invalid|not found)|error resuming",
+    re.IGNORECASE,
+)
+"""Why a session is of no use: what the programs and services say."""
+
 _BY_STATUS: Mapping[int, Failure] = {
     401: Failure.NOT_LOGGED_IN,
     402: Failure.QUOTA,
@@ -125,14 +158,20 @@ _BY_STATUS: Mapping[int, Failure] = {
     529: Failure.RATE_LIMITED,
 }
 
+_NO_CAPACITY = (503, 529)
 _UNREACHED = re.compile(
-    r"experiencing high demand|error sending request|stream (?:disconnected|closed)|connection (?:error|refused|reset)"
-    r"|connect(?:ion)? to .* failed|fetch failed|socket hang up|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN"
+    r"experiencing high demand|error sending request|stream (?:disconnected|closed|ended|error)|network error"
+    r"|connect(?:ion)? to .* failed|fetch failed|socket hang up|cannot connect|unable to connect|premature close"
+    r"|connection (?:error|refused|reset|closed|was closed|lost)|(?:socket|other side) (?:connection )?(?:was )?closed"
+    r"|ECONN(?:REFUSED|RESET|ABORTED)|ENOTFOUND|ETIMEDOUT|EPIPE|ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|UND_ERR_"
     r"|timed? ?out|terminated|no answer|(?:empty|malformed|invalid) (?:or malformed )?(?:response|stream)"
-    r"|in JSON at position|JSON parsing failed|failed to get response from the AI model",
+    r"|in JSON at position|incomplete JSON|JSON parsing failed|failed to get response from the AI model"
+    r"|without a finish reason|missing finish_reason|error (?:decoding|reading) (?:a |response )?body"
+    r"|end of file before|mid-response|was cut in the middle|incomplete response returned"
+    r"|bad gateway|gateway time-?out",
     re.IGNORECASE,
 )
-"""The messages of programs about a failed model service that contain no status."""
+"""The messages of programs about a failed model service, or a connection to it that was cut, without a status."""
 _FORBIDDEN = re.compile(r"permission[ _]denied|\bforbidden\b|\bunauthorized\b", re.IGNORECASE)
 """What a service says with 401 and 403, where a program tells its words alone."""
 _MAY_MEAN_MORE = (None, Failure.RATE_LIMITED, Failure.SERVICE_FAILED)
@@ -166,22 +205,47 @@ _WINDOWS: Mapping[Window, re.Pattern[str]] = {
     "day": _pattern(rf"{_limit_of('24|twenty-four', 'h(?:ou)?r')}|\bdaily\b|\bper day\b"),
     "week": _pattern(rf"{_limit_of('7|seven', 'day')}|\bweekly\b|\bper week\b"),
 }
+WINDOW_SECONDS: Mapping[Window, float] = {"5h": 5 * 3600.0, "day": 86400.0, "week": 7 * 86400.0}
+"""How long each lasts: none is waited for any longer, whatever is named."""
 _WORDS: tuple[tuple[re.Pattern[str], Failure], ...] = (
     (_pattern(r"quota will reset after " + reset_times.DURATION), _QUOTA),
     (_pattern(r"TerminalQuotaError"), _QUOTA),
+    (_pattern(r"not your usage limit"), Failure.RATE_LIMITED),
+    (_pattern(r"no capacity|at capacity|capacity (?:is )?unavailable"), Failure.SERVICE_FAILED),
+    (
+        _pattern(r"MODEL_CAPACITY_EX(?:HAUSTED|CEEDED)|capacity exceeded|exhausted your capacity"),
+        Failure.SERVICE_FAILED,
+    ),
+    (_pattern(r"(?:has|have) disabled (?:API key authentication|Claude subscription)"), Failure.NOT_LOGGED_IN),
     (_pattern(r"retry[- ]after:?\s*(?P<s>\d+(?:\.\d+)?)"), Failure.RATE_LIMITED),
     (_pattern(r"quota\b.{0,40}\bexhausted|exhausted\b.{0,40}\bquota"), _QUOTA),
-    (_pattern(r"hit your (?:[\w-]+ ){0,3}limit|limit reached\||\b(?:hour|weekly|session) limit reached"), _QUOTA),
+    (_pattern(r"hit your (?:[\w'-]+ ){0,3}limit|limit reached\||\b(?:hour|weekly|session) limit reached"), _QUOTA),
     (_pattern(r"credit balance is too low|quota (?:exceeded|has been reached)"), _QUOTA),
-    (_pattern(r"hit your usage limit|usage limit (?:has been )?reached|hit your spend cap"), _QUOTA),
-    (_pattern(r"weekly rate limit|free usage exceeded|out of credits|insufficient_quota"), _QUOTA),
+    (
+        _pattern(r"(?:hit|reached) your (?:[\w-]+ ){0,2}limit|usage limit (?:has been )?reached|hit your spend cap"),
+        _QUOTA,
+    ),
+    (_pattern(r"(?:weekly|global|monthly) (?:rate|usage) limit|free usage exceeded|insufficient_quota"), _QUOTA),
+    (_pattern(r"out of (?:[\w-]+ ){0,2}(?:credits|usage|quota)\b|insufficient balance|usage not included"), _QUOTA),
+    (_pattern(r"requires usage credits|usage limit is set to \$?0|doesn.t include extra usage"), _QUOTA),
+    (_pattern(r"INSUFFICIENT_G1_CREDITS|no (?:remaining )?quota\b|premium request allowance"), _QUOTA),
+    (_pattern(r"your ChatGPT plan, upgrade|spend(?:ing)? limit (?:has been )?reached"), _QUOTA),
     (_pattern(r"exceeded (?:your|the)\b.{0,30}\bquota"), _QUOTA),
-    (_pattern(r"RateLimitError|rate[- ]limit|429 Too Many Requests"), Failure.RATE_LIMITED),
+    (_pattern(r"RateLimitError|rate[- ]limit|too many requests|throttl(?:ed|ing)"), Failure.RATE_LIMITED),
+    (_pattern(r"\boverloaded\b|experiencing high demand"), Failure.SERVICE_FAILED),
     (_pattern(r"not logged in|please (?:log ?in|run /login)|401 Unauthorized"), Failure.NOT_LOGGED_IN),
+    (
+        _pattern(r"(?:sign|log) ?in again|re-?authenticate|token (?:revoked|could not be refreshed)"),
+        Failure.NOT_LOGGED_IN,
+    ),
+    (_pattern(r"(?:session|login|token|credentials) (?:has |have )?expired|invalid_grant"), Failure.NOT_LOGGED_IN),
+    (_pattern(r"authentication (?:failed|is missing)|failed to authenticate|consent could not"), Failure.NOT_LOGGED_IN),
+    (_pattern(r"no auth type is selected|set an auth method|login reached its time limit"), Failure.NOT_LOGGED_IN),
+    (_pattern(r"OAuth free tier (?:was|has been) discontinued"), Failure.NOT_LOGGED_IN),
     (_pattern(r"invalid api key|api key not valid|api_key_invalid"), Failure.NOT_LOGGED_IN),
     (_pattern(r"no authentication information|missing environment variable: \W*\w*KEY"), Failure.NOT_LOGGED_IN),
     (
-        _pattern(r"models?\b.{0,80}(?:not (?:found|available|supported)|does not exist)"),
+        _pattern(r"models?\b.{0,80}(?:not (?:found|available|supported|exist)|requires a newer version)"),
         Failure.MODEL_NOT_AVAILABLE,
     ),
 )

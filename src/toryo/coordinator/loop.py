@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import math
 import os
@@ -322,9 +323,8 @@ class Coordinator:
                 command = await self._prepared(launch, worktree)
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
-        except Exception as problem:  # A failed start affects this agent only, whatever the error.
-            log.exception("preparing %s", launch.launch_id)
-            self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
+        except Exception as problem:  # noqa: BLE001 - a failed start affects this agent only
+            self._could_not_start(launch, *_cause(problem, f"preparing {launch.launch_id}"))
         else:
             entry.starting, entry.worktree = False, worktree
             if entry.stop is not None or self._leaving_since is not None:
@@ -382,9 +382,8 @@ class Coordinator:
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
             return
-        except Exception as problem:  # A failed start affects this agent only, whatever the error.
-            log.exception("starting %s", launch.launch_id)
-            self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
+        except Exception as problem:  # noqa: BLE001 - a failed start affects this agent only
+            self._could_not_start(launch, *_cause(problem, f"starting {launch.launch_id}"))
             return
         entry.since, entry.provider, entry.mask = _now(), started.provider, started.mask
         entry.log = Log(logs.path_of(self._logs_in, launch.launch_id), started.mask, started.reading)
@@ -448,7 +447,7 @@ class Coordinator:
             "quota_window": verdict.window,
             "log_tail": entry.log.tail or None if entry.log else None,
             "usage": reading.usage,
-            "program_session": exit_verdict.program_session(reading),
+            "program_session": exit_verdict.program_session(entry, reading, verdict),
             "refused_hosts": entry.refused.told,
             "resumable": self._resumable(entry, reading, verdict) or None,
             "unreported": self._starter.unreported(launch_id),
@@ -554,8 +553,9 @@ class Coordinator:
         entry.heed(output.reading, _now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None
-        in_vain = trouble is not None and time_will_not_mend(trouble)
-        printed = stop_escalation.Output(output.size, turns, entry.troubled_since, in_vain)
+        in_vain = trouble is not None and (trouble.hasty or time_will_not_mend(trouble))
+        idle = output.reading.idle_turns if output.reading else 0
+        printed = stop_escalation.Output(output.size, turns, entry.troubled_since, in_vain, idle)
         bounds = stop_escalation.Bounds(provider.max_output, provider.patience, provider.max_turns)
         reason = stop_escalation.overstepped(printed, bounds, _now())
         if reason is not None:
@@ -756,6 +756,23 @@ def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> st
         return server_discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
     except (Unreachable, Untrusted, OSError, UnicodeDecodeError):
         return None
+
+
+def _cause(problem: Exception, doing: str) -> tuple[Failure, str]:
+    """Whose fault a start was that failed otherwise than expected: of the machine (its disk is full, it has no process
+    or file left), or of what was configured."""
+    if isinstance(problem, OSError) and problem.errno in _OF_MACHINE:
+        return Failure.MACHINE_FAILED, f"{problem.strerror}{f': {problem.filename}' if problem.filename else ''}"
+    log.error(doing, exc_info=problem)
+    return Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}"
+
+
+_OF_MACHINE = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
+        *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+    }
+)
 
 
 def _path(worktree: Worktree | None) -> str | None:

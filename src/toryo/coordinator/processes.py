@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -208,7 +209,11 @@ def start(
         )
     except FileNotFoundError as missing:
         raise CommandNotFound(f"{argv[0]}: {missing.strerror} ({missing.filename})") from missing
-    except (OSError, ValueError) as problem:
+    except OSError as problem:
+        if problem.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE):
+            raise  # the machine has no process, memory or file left: nobody has configured that
+        raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem
+    except ValueError as problem:
         raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem
     AT_WORK.add(child.pid)
     child.returncode = 0  # this class, not Popen, waits for it: Popen would complain about, or steal, the exit status

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from toryo.coordinator import doing as words
 from toryo.coordinator import log_lines
@@ -24,8 +25,16 @@ MOST_TOKENS = 2**50
 """A number beyond this is no count, and could not be sent."""
 MOST_MONEY = 1e9
 MOST_SECONDS = 1e9
+_NUMBERS = re.compile(r"\d+")
+_LOOKED_AT = 4000
+"""Characters of each end of a call or a result by which it is known."""
+_MOST_KNOWN = 10_000
+MOST_MOMENT = 1e11
+"""Seconds of the Unix time: the year 5138."""
 LONGEST_NAME = 500
 """Characters of a session's id, or of a model's, as the server takes them."""
+Window = Literal["5h", "day", "week"]
+"""Which quota of an account: of five hours, a day or a week."""
 MISUNDERSTOOD = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
 """What reading a line may raise that a program, or its agent, has written."""
 PLAIN = "plain"
@@ -37,9 +46,13 @@ PLAIN_TAIL = 4000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Complete text of the model, not the pieces of a stream."""
+    """Complete text of the model, not the pieces of a stream.
+
+    `whole`: the service has ended the answer. Otherwise that is told later, and only then is it a sign of life.
+    """
 
     text: str
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +112,8 @@ class Used:
     total_cost: bool = False
     provisional: bool = False
     answer: str | None = None
+    ends: bool = False
+    """Told where an answer ends: without any tokens, unlike others before it, the service has not ended it."""
 
     def __post_init__(self) -> None:
         """TypeError for what is no number: a format that has changed is shown as it is, and nothing is added up."""
@@ -135,13 +150,28 @@ class Troubled:
     final: bool = False
     own: bool = False
     """The program itself stopped: at its own limit, or because it was interrupted."""
+    limited: bool = False
+    """The service has said, as data, that a quota of the account is used up."""
+    resets_at: float | None = None
+    """When that ends, in seconds of the Unix time, if it has said so."""
+    window: Window | None = None
+    """Which quota that is, if it has said so."""
+    hasty: bool = False
+    """The program asks again at once, for as long as it may, and each try is paid for."""
 
     def __post_init__(self) -> None:
         """TypeError for what the end could not be judged by."""
         known = self.status is None or _is_number(self.status, 10_000)
         timed = self.retry_seconds is None or (_is_number(self.retry_seconds, MOST_SECONDS) and self.retry_seconds >= 0)
+        timed = timed and (self.resets_at is None or _is_number(self.resets_at, MOST_MOMENT))
         if not (_is_text(self.words) and known and timed):
             raise TypeError("this is not an answer of the model's service")
+
+    def after(self, before: Troubled | None) -> Troubled:
+        """With what the service has said before as data of a used up quota, which the end repeats in words alone."""
+        if before is None or not before.limited or self.limited:
+            return self
+        return replace(self, limited=True, resets_at=before.resets_at, window=before.window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +256,18 @@ class Reading:
     """Whether the program has called its model, if it reports that; silence is then the service's."""
     mask: Callable[[str], str] = str
     """Hides secrets, in what is shortened: a cut may leave a part of one that is not recognised any longer."""
+    idle_turns: int = 0
+    """Answers in a row in which the model neither called anything that it had not called before, nor was answered
+    anything new."""
     signs_of_life: int = 0
     """How many times the model wrote, called a tool or got an answer. Continued trouble does not count."""
     _added: _Sum = field(default_factory=_Sum)
     _provisional: dict[str, Used] = field(default_factory=dict)
     """By answer; those without a name each for themselves."""
+    _known: set[int] = field(default_factory=set)
+    """The calls and results that were met."""
+    _counts: bool = False
+    """Whether its service tells what answers use."""
     _answers: set[str] = field(default_factory=set)
     _said: bool = False
     """Whether it has reported its final usage, and not only provisional figures."""
@@ -350,9 +387,8 @@ class Reading:
         match event:
             case Said() | Piece() | Turned() | Answering() | Called() | Returned():
                 told = self._worked(event)
-                self.signs_of_life += 1
-                if self.trouble is not None and not self.trouble.final:
-                    self.trouble = None
+                if not isinstance(event, Said) or event.whole:
+                    self._lives()
                 return told
             case Used():
                 return self._used(event)
@@ -363,14 +399,21 @@ class Reading:
                 self.asked = True
                 return ""
             case Troubled(words, status):
-                known = self.trouble is not None and (self.trouble.words, self.trouble.status) == (words, status)
-                self.trouble = event
+                before = self.trouble
+                known = before is not None and (before.words, before.status) == (words, status)
+                self.trouble = event.after(before)
                 return "" if known and event.final else _told(event)
             case NotConnected(words):
                 self.not_connected = words
                 return f"! not connected to Toryo: {words}\n"
             case Note(text):
                 return f"· {log_lines.short(text, LONGEST_NOTE)}\n"
+
+    def _lives(self) -> None:
+        """Trouble is over, unless the program has told it at its end."""
+        self.signs_of_life += 1
+        if self.trouble is not None and (not self.trouble.final or self.trouble is CUT_OFF):
+            self.trouble = None
 
     def _worked(self, event: Said | Piece | Turned | Answering | Called | Returned) -> str:
         """The model spoke, called, or was answered."""
@@ -383,23 +426,38 @@ class Reading:
                 self._spoke(whole + end)
                 return log_lines.said(whole + end)
             case Turned(answer):
-                self.turns += answer not in self._answers
+                self._turned(answer not in self._answers)
                 self._answers |= {answer} if answer else set()
                 return ""
             case Answering():
-                self.turns += not self._answering
+                self._turned(not self._answering)
                 self._answering = True
                 return ""
             case Called(tool, arguments, id_):
                 self.tool_calls += 1
+                self._met(f"{tool} {arguments}")
                 self._sign = self._call = partial(words.called, tool, arguments, self.mask)
                 self._waiting.called(id_)
                 return log_lines.call(tool, arguments, self.mask)
             case Returned(text, failed, id_):
                 self._answering = False
+                self._met(text)
                 call = self._call
                 self._sign = lambda: words.returned(call() if call is not None else None, failed=failed)
                 return log_lines.result(text, self._waiting.answered(id_), self.mask, failed=failed)
+
+    def _turned(self, another: bool) -> None:
+        self.turns += another
+        self.idle_turns += another
+
+    def _met(self, text: str) -> None:
+        """A call or a result: news unless there was one just like it, whatever the numbers in it (times, durations)."""
+        print_ = hash(_NUMBERS.sub("0", text[:_LOOKED_AT] + text[-_LOOKED_AT:]))
+        if print_ not in self._known:
+            self.idle_turns = 0
+            self._known.add(print_)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
 
     def _spoke(self, text: str) -> None:
         if text:
@@ -411,6 +469,10 @@ class Reading:
         self.model = used.model or self.model
         if used.provisional:
             self._provisional[used.answer or f"{len(self._provisional)}."] = used
+            counted = bool(used.input_tokens or used.output_tokens)
+            if used.ends and not counted and self._counts:
+                self.trouble = CUT_OFF
+            self._counts = self._counts or counted
             return ""
         told = self._of_turn(used)
         self._provisional = {}
@@ -452,6 +514,10 @@ def _is_text(value: object) -> bool:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME
+
+
+CUT_OFF = Troubled("The connection to its model's service was cut in the middle of an answer.", final=True)
+"""Until anything follows: then the program has gone on."""
 
 
 def _document(line: str) -> dict[str, Any] | None:

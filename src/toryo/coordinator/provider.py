@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from toryo import provider_options
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.prices import Prices
-from toryo.coordinator.program_output import Event, Parse, Troubled
+from toryo.coordinator.program_output import Event, Parse, Troubled, Window
 from toryo.failures import Ended, Failure
 from toryo.provider_options import PERMISSIONS, Option, Permissions
 
@@ -142,10 +142,6 @@ class Exit:
             known = self.signal in set(signal.Signals)
             return f"by signal {self.signal}{f' ({signal.Signals(self.signal).name})' if known else ''}"
         return f"with exit code {self.exit_code}" if self.exit_code is not None else "(exit code unknown)"
-
-
-Window = Literal["5h", "day", "week"]
-"""Which quota of an account: of five hours, a day or a week."""
 
 
 @dataclass(frozen=True, slots=True)

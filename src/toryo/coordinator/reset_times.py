@@ -38,22 +38,45 @@ def total(parts: Mapping[str, str | None]) -> float | None:
     return found or None
 
 
-def named(text: str, now: datetime | None = None) -> float | None:
-    """The first time in a text; None if there is none. Without `now`, times of day are ignored."""
+SOON = 60.0
+"""Seconds to wait for what should be over by now: clocks differ, and programs print a time that has just passed."""
+JUST_PASSED = timedelta(minutes=30)
+"""A time of day that has passed by no more means the one that has passed, and not tomorrow's."""
+
+
+def named(text: str, now: datetime | None = None, longest: float | None = None) -> float | None:
+    """The first time in a text; None if there is none. Without `now`, times of day are ignored.
+
+    `longest`: the seconds of the window that ends then, if it is known: a time of day after its end has passed.
+    """
     lasting, moment = _IN.search(text), _AT.search(text)
     if lasting and (seconds := total(lasting.groupdict())):
-        return seconds
-    return _until(moment.groupdict(), now) if moment and now is not None else None
+        return within(seconds, longest)
+    found = _until(moment.groupdict(), now) if moment and now is not None else None
+    if found is None or longest is None or found <= longest:
+        return found
+    return SOON if moment is not None and _is_time_of_day(moment.groupdict()) else longest
+
+
+def within(seconds: float, longest: float | None) -> float:
+    """No longer than the window lasts."""
+    return seconds if longest is None else min(seconds, longest)
+
+
+def _is_time_of_day(parts: Mapping[str, str | None]) -> bool:
+    return not (parts["epoch"] or parts["stamp"] or parts["month"])
 
 
 def _until(parts: Mapping[str, str | None], now: datetime) -> float | None:
-    """None for what is over, and for a day or a zone that does not exist."""
+    """None for what is long over, and for a day or a zone that does not exist."""
     try:
         moment = _moment(parts, now)
     except (KeyError, ValueError):  # ZoneInfoNotFoundError is a KeyError
         return None
     seconds = (moment - now).total_seconds()
-    return seconds if seconds > 0 else None
+    if seconds > 0:
+        return seconds
+    return SOON if now - moment <= JUST_PASSED else None
 
 
 def _moment(parts: Mapping[str, str | None], now: datetime) -> datetime:
@@ -75,9 +98,11 @@ def _moment(parts: Mapping[str, str | None], now: datetime) -> datetime:
 
 
 def _next_end(today: datetime, here: datetime) -> datetime:
-    """The time has no seconds: a time in the current minute is still ahead; an earlier one is tomorrow's."""
-    this_minute = here - today < timedelta(minutes=1)
-    return today + (timedelta(minutes=1) if this_minute else timedelta(days=1))
+    """The time has no seconds: a time in the current minute is still ahead. One that has just passed stays what it is;
+    an earlier one is tomorrow's."""
+    if here - today < timedelta(minutes=1):
+        return today + timedelta(minutes=1)
+    return today if here - today <= JUST_PASSED else today + timedelta(days=1)
 
 
 def _read(text: str, form: str) -> datetime:

@@ -25,8 +25,12 @@ class Output:
     """Since when the model's service has returned only errors."""
     in_vain: bool = False
     """Whether waiting does not fix what the service reports."""
+    idle_turns: int = 0
+    """Answers in a row that brought nothing new."""
 
 
+MOST_IDLE_TURNS = 30
+"""Each is paid for. Whatever it calls in turn, a model that goes round in circles is not started for that."""
 IN_VAIN_FOR: Seconds = 15.0
 """How long a program may retry an error that waiting does not fix: a login may renew itself."""
 
@@ -46,6 +50,8 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
         return "output_flood"
     if bounds.max_turns is not None and output.turns > bounds.max_turns:
         return "turn_limit"
+    if output.idle_turns >= MOST_IDLE_TURNS:
+        return "no_progress"
     patience = min(bounds.patience, IN_VAIN_FOR) if output.in_vain else bounds.patience
     if output.troubled_since is not None and now - output.troubled_since >= patience:
         return "out_of_patience"

@@ -199,7 +199,8 @@ def beginnings(text: str, length: int = 40) -> list[str]:
 def recorded(provider: Provider, case: str) -> tuple[str, int | None]:
     """What the real program printed then (both outputs, as they arrive in one file), and its exit code."""
     folder = STREAMS / provider.name
-    output = "".join((folder / f"{case}.{part}").read_text(encoding="utf-8") for part in ("stderr", "jsonl"))
+    parts = ("jsonl", "stderr") if case == "cut" else ("stderr", "jsonl")  # opencode's log tells what came after
+    output = "".join((folder / f"{case}.{part}").read_text(encoding="utf-8") for part in parts)
     return output, json.loads((folder / "exits.json").read_text())[case]
 
 

@@ -27,6 +27,8 @@ ROWS = {
     "nonsense": "starting_garbage",
     "nothing": "starting_silence",
     "no connection": "starting_nobody",
+    "an answer, cut off": "cut",
+    "an answer, ended early": "cut_quietly",
 }
 """How the page calls an answer, and what was recorded of it."""
 

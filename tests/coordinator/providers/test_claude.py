@@ -182,7 +182,7 @@ class TestClaude(Contract):
         [
             ("Claude AI usage limit reached|1795352400", Failure.QUOTA, 3600),
             ("You've hit your limit · resets 3pm (UTC)", Failure.QUOTA, 3 * 3600),
-            ("You've hit your session limit · resets 3:30am (Asia/Calcutta)", Failure.QUOTA, 10 * 3600),
+            ("You've hit your session limit · resets 9:30pm (Asia/Calcutta)", Failure.QUOTA, 4 * 3600),
             ("You've hit your limit - resets Nov 23, 9pm (Asia/Seoul)/login to switch", Failure.QUOTA, 24 * 3600),
             ("You've hit your limit · resets Nov 24 at 9am (America/Recife)", Failure.QUOTA, 48 * 3600),
             ("5-hour limit reached ∙ resets 2pm", Failure.QUOTA, 2 * 3600),

@@ -47,6 +47,12 @@ class TestOpencode(Contract):
             "seconds": entry["timeout"] / 1000,
         }
 
+    def test_answers_that_are_cut_off_again_and_again_are_trouble_and_no_work(self, provider: Provider) -> None:
+        reading, _ = read_all(provider, recorded(provider, "cut_quietly")[0])
+        assert (reading.turns, reading.tool_calls) == (1, 1), "before the first of them"
+        assert reading.trouble is not None
+        assert reading.trouble.hasty, "it pays for each"
+
     @pytest.mark.parametrize("permissions", ["read", "edit", "full"])
     def test_configuration_of_the_project_counts_only_for_who_may_run_commands_anyway(
         self, bench: Bench, permissions: str

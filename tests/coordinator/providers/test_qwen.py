@@ -183,6 +183,16 @@ class TestQwen(Contract):
         assert beginnings(text, 36)[-1] == f"! the model's service returned an error ({case}): ["[:36]
         assert [line for line in text.splitlines() if line.startswith("[API")] == [], "told once"
 
+    def test_an_end_without_failure_whose_last_answer_has_no_tokens_was_cut_off(self, provider: Provider) -> None:
+        call = {"type": "tool_use", "id": "call_1", "name": "read_file", "input": {}}
+        called = answer(call, input_tokens=100, output_tokens=10)
+        cut = answer({"type": "text", "text": "I will"}, input_tokens=0, output_tokens=0)
+        whole = answer({"type": "text", "text": "Yes"}, input_tokens=9, output_tokens=1)
+        end = result(100, 10)
+        assert judged(provider, f"{called}\n{cut}\n{end}", 0).failure is Failure.SERVICE_FAILED
+        assert judged(provider, f"{called}\n{cut}\n{whole}\n{end}", 0).failure is None, "it was asked again"
+        assert judged(provider, f"{cut}\n{end}", 0).failure is None, "this service tells no tokens"
+
     @pytest.mark.parametrize(
         ("words", "failure", "seconds"),
         [

@@ -17,7 +17,7 @@ from toryo.coordinator import content_blocks
 from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.program_output import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
+from toryo.coordinator.program_output import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used, Window
 from toryo.coordinator.program_probe import ask
 from toryo.coordinator.provider import (
     Command,
@@ -103,10 +103,20 @@ def _begun(line: dict[str, Any]) -> Iterable[Event]:
 
 
 def _limited(limit: dict[str, Any]) -> Iterable[Event]:
-    """Of an account with a plan; also reported while the plan still has quota left."""
-    if limit.get("status") == "rejected":
-        when = datetime.fromtimestamp(limit["resetsAt"], UTC).isoformat() if limit.get("resetsAt") else "?"
-        yield Troubled(f"usage limit reached ({limit.get('rateLimitType')}), resets at {when}", 429)
+    """Of an account with a plan; also reported while the plan still has quota left, and where extra usage is paid."""
+    if limit.get("status") == "rejected" and not limit.get("isUsingOverage"):
+        at, kind = limit.get("resetsAt"), str(limit.get("rateLimitType") or "")
+        when = datetime.fromtimestamp(at, UTC).isoformat() if at else "?"
+        yield Troubled(
+            f"usage limit reached ({kind or 'of the account'}), resets at {when}",
+            429,
+            limited=True,
+            resets_at=float(at) if at else None,
+            window=next((window for begin, window in _LIMITS.items() if kind.startswith(begin)), None),
+        )
+
+
+_LIMITS: Mapping[str, Window] = {"five_hour": "5h", "seven_day": "week"}
 
 
 def _answered(message: dict[str, Any]) -> Iterable[Event]:

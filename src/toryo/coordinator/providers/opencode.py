@@ -18,6 +18,7 @@ from toryo import untrusted_files
 from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.program_output import (
+    CUT_OFF,
     PLAIN,
     Called,
     Event,
@@ -93,6 +94,8 @@ def _server(setting: Setting) -> dict[str, Any]:
 # --- what it prints ---------------------------------------------------------------------------------------------------
 
 
+_CUT = "unknown"
+"""Why a step ended that its model's service has not ended, without any tokens: opencode takes the next one at once."""
 _NO_SERVER = re.compile(rf'message="server unavailable" key={NAME}\b')
 _REFUSED = re.compile(r'message="stream error" .*\berror\.error="(?P<words>(?:[^"\\]|\\.)*)"')
 
@@ -103,11 +106,13 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
         case "step_start":
             yield Session(str(line["sessionID"]))
         case "text":
-            yield Said(part["text"])
+            yield Said(part["text"], whole=False)
         case "reasoning":
             yield Note(part["text"])
         case "tool_use":
             yield from _called(part)
+        case "step_finish" if part.get("reason") == _CUT and not _used(part).input_tokens:
+            yield Troubled(CUT_OFF.words, hasty=True)
         case "step_finish":
             yield Turned()
             yield _used(part)

@@ -11,6 +11,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +147,16 @@ def _begun(line: dict[str, Any]) -> Iterable[Event]:
 def _answered(message: dict[str, Any]) -> Iterable[Event]:
     """Text and calls of one answer come in separate lines; only the last one has the usage of the answer."""
     blocks = message.get("content") or ()
-    if any(str(block.get("text") or "").startswith(_API_ERROR) for block in blocks):
-        return  # its own text, repeated in the last line
+    usage = _used(message.get("usage") or {}, message.get("model"), provisional=True)
+    if not usage.input_tokens and any(_OWN_WORDS.search(str(block.get("text") or "")) for block in blocks):
+        return  # its own text, after what had come of an answer; the last line repeats it
     yield Answering()
-    yield _used(message.get("usage") or {}, message.get("model"), provisional=True)
     for block in blocks:
         if block.get("type") == "text":
             yield Said(block["text"])
         elif block.get("type") == "tool_use":
             yield Called(block["name"], json.dumps(block.get("input"), ensure_ascii=False), str(block.get("id") or ""))
+    yield replace(usage, ends=True)
 
 
 def _ended(line: dict[str, Any]) -> Iterable[Event]:
@@ -167,6 +169,7 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
 
 
 _API_ERROR = "[API Error:"
+_OWN_WORDS = re.compile(re.escape(_API_ERROR) + r"[^\n]*\]\s*\Z")
 _REPEATED = "Loop detection halted the run"
 """It ends itself, always, at the fifth equal call in a row."""
 

@@ -65,9 +65,9 @@ def cool(
     """A failed start or run: the program is not started until a moment that the server knows; answers that moment.
 
     60 s, doubling to 3600 s, or longer if a quota message names more `seconds`, or more is usual for the failure, with
-    a margin of 10 %: whatever a program says, it starts at most six times in an hour of failures. `program` names the
-    one that failed; None: any would. Each has its own end and its own count. One that the agent no longer has is not
-    started anyway.
+    a margin of 10 %, at most three minutes: whatever a program says, it starts at most six times in an hour of
+    failures. `program` names the one that failed; None: any would. Each has its own end and its own count. One that
+    the agent no longer has is not started anyway.
     """
     if program is not None and program not in _programs(call, agent_id):
         return None
@@ -75,7 +75,7 @@ def cool(
     before = _of_program(call, agent_id, purpose, program)
     times = before.failures + 1 if before is not None else 1
     seconds = seconds or _usual_pause(reason)
-    wait = max(backoff.pause(times, limits.cooldown, limits.longest_cooldown), (seconds or 0) * _with_margin(call))
+    wait = max(backoff.pause(times, limits.cooldown, limits.longest_cooldown), _with_margin(call, seconds or 0))
     cooldown = Cooldown(call.now + wait, reason, times, program)
     _begin(call, agent_id, purpose, cooldown)
     return cooldown.until
@@ -105,15 +105,15 @@ def _begin(call: Call, agent_id: str, purpose: Purpose, cooldown: Cooldown) -> N
 def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, agent_id: str) -> int:
     """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
 
-    For the seconds that the message names, with a margin of 10 %, or what is usual. Of several messages the one that
-    says longest counts: they may speak of different limits (of the hour, of the week). At least as long as after any
-    first failure, and for `_REFUSED_AGAIN` if the last time that was named has just passed and did not help.
+    For the seconds that the message names, with a margin as for `cool`, or what is usual. Of several messages the one
+    that says longest counts: they may speak of different limits (of the hour, of the week). At least as long as after
+    any first failure, and for `_REFUSED_AGAIN` if the last time that was named has just passed and did not help.
     """
     least, before = call.context.limits.cooldown, call.tx.agents.accounts([account]).get(account)
     again = _REFUSED_AGAIN * least
     if before is not None and call.now - again < before[0] <= call.now:
         least = again
-    wait = max(least, (told.seconds or _usual_pause(reason) or 0) * _with_margin(call))
+    wait = max(least, _with_margin(call, told.seconds or _usual_pause(reason) or 0))
     call.tx.agents.cool_account(account, call.now + wait, reason)
     until, _ = call.tx.agents.accounts([account])[account]
     _learn_limit(call, account, told)
@@ -148,7 +148,7 @@ def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | Non
         return None
     if reason == found.reason:
         return found.until
-    until = call.now + seconds * _with_margin(call) if seconds is not None else found.until
+    until = call.now + _with_margin(call, seconds) if seconds is not None else found.until
     _begin(call, launch.agent_id, launch.purpose, replace(found, until=until, reason=reason))
     return until
 
@@ -159,9 +159,14 @@ def _usual_pause(reason: str) -> int | None:
     return nature.usual_pause if nature is not None else None
 
 
-def _with_margin(call: Call) -> int:
-    """Milliseconds to wait for each second that a message names."""
-    return 1000 + 10 * call.context.limits.quota_margin_percent
+def _with_margin(call: Call, seconds: int) -> Millis:
+    """How long to wait for what a message says will take so many seconds: a little longer, but not by much."""
+    margin = seconds * 10 * call.context.limits.quota_margin_percent
+    return seconds * SECOND + min(margin, _LONGEST_MARGIN)
+
+
+_LONGEST_MARGIN: Millis = 180 * SECOND
+"""Clocks differ by seconds. What is more than that is quota that is paid for, and not used."""
 
 
 def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:

@@ -57,6 +57,8 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     if session.purpose is Purpose.CHAT:
         _leave_chat(call, ended, why, counts=counts)
     if session.runaway is not None:
+        if launch is not None:
+            stopped_by_guard(call, launch)
         cooldowns.cool(call, session.agent_id, session.purpose, Failure.RUNAWAY.value, None)
     elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
         cooldowns.clear(call, session.agent_id, session.purpose, launch)
@@ -177,6 +179,31 @@ def block_by_guard(call: Call, task: Task, reason: str) -> None:
         return
     mutations.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
     call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
+
+
+def stopped_by_guard(call: Call, launch: Launch) -> None:
+    """A guard has stopped an agent that went round in circles. The second time in a row it is the task that leads
+    there: started again, it would cost the same again."""
+    task = call.tx.tasks.find(launch.task_id or "")
+    if task is None or launch.purpose is not Purpose.TASK or task.assignee_id != launch.agent_id:
+        return
+    earlier = (
+        each
+        for each in reversed(call.tx.launches.of_tasks([task.id]))
+        if each.id != launch.id and each.signed_in_at is not None and each.ordered_at >= task.moved_at
+    )
+    before = next(earlier, None)
+    if before is not None and _was_stopped_by_guard(call, before):
+        block_by_guard(call, task, "stopped_twice")
+
+
+def _was_stopped_by_guard(call: Call, launch: Launch) -> bool:
+    session = call.tx.sessions.of_launch(launch.id)
+    return failures.class_of(launch.exit_error) in GUARD_STOPS or (session is not None and session.runaway is not None)
+
+
+GUARD_STOPS = frozenset({Failure.RUNAWAY.value, Failure.OUTPUT_FLOOD.value})
+"""Failures by which a Coordinator tells that it has stopped an agent that went round in circles."""
 
 
 def record_wait(call: Call, task: Task, kind: str) -> None:

@@ -112,6 +112,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
         if exit_.unreported is not None:
             _report(call, recorded, exit_.unreported)
         released = _release(call, recorded, exit_)
+        if launch.signed_in_at is not None and failures.class_of(exit_.error) in end_of_session.GUARD_STOPS:
+            end_of_session.stopped_by_guard(call, recorded)
         told = QuotaMessage(
             exit_.quota_reset_seconds or None, Length(exit_.quota_window) if exit_.quota_window else None
         )

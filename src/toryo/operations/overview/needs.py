@@ -70,6 +70,7 @@ GUARDS = {
     "nobody_may_resolve_it": "A merge conflict that no agent may resolve: nobody of its team can change files, or they "
     "have tried in vain. Assign it to an agent with permissions edit and unblock it, or resolve it by hand as it says.",
     "no_progress": "Its agent was started several times and made no progress.",
+    "stopped_twice": "A guard has stopped its agent twice in a row: it kept calling without making progress.",
 }
 
 

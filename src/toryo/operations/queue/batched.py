@@ -517,7 +517,7 @@ class _Work:
         if submitted.status == "failed" and submitted.retryable:
             task, error = self._given_up(asked, held), submitted.error
             if task.closed:
-                error = queue_claims.EXHAUSTED
+                error = queue_claims.last_error(error)
             details = replace(held.details, error=error)
         else:
             to, reason = task_results.end_of(submitted)

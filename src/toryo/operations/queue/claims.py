@@ -157,7 +157,7 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
         return
     tell_of_loss(call, task, lost.agent_id, lost.attempt, reason)
     if counted and not attempts_left(task):
-        call.tx.tasks.save_details(task.id, error=EXHAUSTED)
+        call.tx.tasks.save_details(task.id, error=last_error(call.tx.tasks.details(task.id).error))
         mutations.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=TORYO)
         return
     back = mutations.move(call, call.tree_state(task), task, Status.TODO, reason, actor=TORYO)
@@ -193,6 +193,11 @@ def take_back(call: Call, task: Task, lost: Claim) -> Task | None:
 
 def tell_of_loss(call: Call, task: Task, agent_id: str, attempt: int, reason: str) -> None:
     call.event("claim.lost", task=task, agent_id=agent_id, data={"attempt": attempt, "reason": reason})
+
+
+def last_error(told: Any) -> Any:
+    """Of a task without attempts: what its last failure said; where none said anything, that there are none left."""
+    return EXHAUSTED if told is None else told
 
 
 def attempts_left(task: Task) -> bool:
