@@ -171,13 +171,15 @@ TEXTS: dict[str, str] = {
     "get_pending_messages": "Something is waiting for you. Call get_pending_messages.",
     "wait_for_messages": "Nothing new. Call get_next_action again now; the call itself waits.",
     "chat.messages": "Answer each message that needs a reply: respond_chat(message_id, content).",
+    "chat.notices": "A message of kind notice asks for no answer. If you need one, call start_conversation.",
     "chat.turn": "Your turn with {partner} ({turns} of {max_turns} turns): "
     'respond_conversation_message(conversation_id="{conversation_id}", content), or end_conversation.',
     "chat.delegation_answered": "Delegation {delegation_id} was waiting for an answer from {target}, and it has "
     'arrived. If it fulfils the purpose: report_delegation_completed(delegation_id="{delegation_id}", result).',
-    "chat.delegation_to_agent": "Delegation {delegation_id}: talk with {target} to fulfil its purpose: "
-    'start_conversation(target_agent_id="{target}", initial_message, purpose, delegation_id="{delegation_id}"), then '
-    "take turns, end_conversation, and report_delegation_completed with the result.",
+    "chat.delegation_to_agent": "Delegation {delegation_id} for {target}: if its purpose needs no answer, "
+    'send_message(target_agent_id="{target}", content). If it does, start_conversation(target_agent_id="{target}", '
+    'initial_message, purpose, delegation_id="{delegation_id}"), take turns, end_conversation. Then '
+    'report_delegation_completed(delegation_id="{delegation_id}", result).',
     "chat.delegation_to_person": "Delegation {delegation_id}: tell {target} what its purpose asks for: "
     'send_message(target_agent_id="{target}", content), then '
     'report_delegation_completed(delegation_id="{delegation_id}", result). If you need an answer, report after it '
