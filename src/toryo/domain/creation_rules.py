@@ -46,6 +46,7 @@ class Draft:
     acceptance: tuple[AcceptanceCheck, ...] = ()
     review_of: str | None = None
     touches: tuple[str, ...] = ()
+    origin_id: str | None = None
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:

@@ -146,7 +146,7 @@ class QueueTask(Parameters):
     correlation_id: str | None = Field(
         None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
     )
-    parent_task_id: Id | None = Field(None, description="A task that you created or claimed, of which it is a part.")
+    parent_task_id: Id | None = Field(None, description="A task that you created or claimed, from which it comes.")
     timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
     max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
 
@@ -175,7 +175,7 @@ _FOR_A_QUEUE = Form(
         "agent_type": "The queue; see list_agents.",
         "task_description": "What exactly, and when it is done.",
         "context": "Data for the agent, any JSON.",
-        "parent_task_id": "A task that you created or claimed, if this one is a part of it.",
+        "parent_task_id": "A task that you created or claimed, if this one comes from it.",
     },
     summary="Create a task for a queue. Returns its task_id.",
 )

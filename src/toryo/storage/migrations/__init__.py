@@ -61,6 +61,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0027_sign_ins_of_origins"),
     _read_when_used("step_0028_stored_amounts"),
     _read_when_used("step_0029_moved_bases"),
+    _read_when_used("step_0034_task_origins"),
 )
 """In order; the position is the version."""
 
