@@ -219,7 +219,7 @@ def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
             "Pass agent_type and task_description instead of title and description.",
         )
     refuse_session(catalogue()["create_task"], call.caller)
-    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent).values()
+    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent, one_by_one=True).values()
     return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
 
 
@@ -299,7 +299,7 @@ def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
 
 
 def _create(
-    call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None
+    call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None, *, one_by_one: bool = False
 ) -> dict[str, mutations.Created]:
     """Under all rules of who may create what, and how many; for workers and managers."""
     main = call.task(call.session.task_id or "")
@@ -307,7 +307,8 @@ def _create(
     intent = Intent(intent_name) if intent_name else None
     if call.agent.role is Role.MANAGER:
         parent = below_main_task.below(call, tree_state, main, parent_id or main.id, itself=True)
-        creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent)
+        since = call.session.created_at if one_by_one else None
+        creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent, since)
     else:
         parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
         creation_rules.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)
