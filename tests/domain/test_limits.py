@@ -113,7 +113,12 @@ LIMITS: dict[str, dict[str, int]] = {
         "MOST_RUNS": 100,
         "LATE": 5 * MINUTE,
     },
-    "talk_limits": {"MESSAGE_WINDOW": MINUTE, "CONVERSATION_WINDOW": HOUR},
+    "talk_limits": {
+        "MESSAGE_WINDOW": MINUTE,
+        "CONVERSATION_WINDOW": HOUR,
+        "NOTICES_PER_HOUR": 5,
+        "NOTICE_WINDOW": HOUR,
+    },
     "task_templates": {"MOST": 100},
     "times": {"SECOND": 1_000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000},
     "webhooks": {

@@ -102,12 +102,24 @@ def test_an_answer_to_nobody_or_to_somebody_elses_message_is_refused(office: Wor
     untouched(office, b, "respond_chat", "validationError", content="x", message_id=to_b, target_agent_id="lena")
 
 
-def test_an_agent_that_writes_to_an_agent_is_led_to_a_conversation(office: World):
+def test_an_agent_that_answers_an_agent_is_led_to_a_conversation(office: World):
     """F101."""
     a = talker(office)
-    for name in ("send_message", "respond_chat"):
-        refusal = untouched(office, a, name, "conversationRequired", target_agent_id="b", content="x")
-        assert 'start_conversation(target_agent_id="b"' in refusal["instruction"]
+    refusal = untouched(office, a, "respond_chat", "conversationRequired", target_agent_id="b", content="x")
+    assert 'start_conversation(target_agent_id="b"' in refusal["instruction"]
+
+
+def test_notices_from_one_agent_to_another_are_counted_apart_from_their_conversations(office: World):
+    """F101: what nobody may answer cannot be used to go on for ever."""
+    a = talker(office)
+    for number in range(5):
+        a.call("send_message", target_agent_id="b", content=f"{number}")
+    a.call("start_conversation", target_agent_id="b", initial_message="A turn is no notice.")
+    refusal = untouched(office, a, "send_message", "rateLimited", target_agent_id="b", content="6")
+    assert 'start_conversation(target_agent_id="b"' in refusal["instruction"]
+    a.call("send_message", target_agent_id="owner", content="People get as many as before.")
+    office.advance(3_600)
+    a.call("send_message", target_agent_id="b", content="6")
 
 
 @pytest.mark.parametrize(

@@ -428,13 +428,12 @@ def test_a_message_has_one_to_four_thousand_characters(pair: World) -> None:
 
 
 @pytest.mark.pitfall("F101")
-def test_agents_do_not_message_agents_without_a_conversation_and_may_message_people(pair: World) -> None:
+def test_agents_do_not_answer_agents_without_a_conversation_and_may_message_people(pair: World) -> None:
     """F101."""
     pair.say("a", "hello")
     process = pair.start_chat("a")
-    for name in ("send_message", "respond_chat"):
-        refusal = process.refused(name, Code.CONVERSATION_REQUIRED, target_agent_id="b", content="psst")
-        assert "start_conversation" in refusal["instruction"]
+    refusal = process.refused("respond_chat", Code.CONVERSATION_REQUIRED, target_agent_id="b", content="psst")
+    assert "start_conversation" in refusal["instruction"]
     assert pair.why_chat("b") == "hold no_chat_work"
     sent = process.call("send_message", target_agent_id="owner", content="to you")
     assert sent["to_agent_id"] == "owner"

@@ -380,16 +380,17 @@ def test_an_orchestrator_needs_no_registration(world: World) -> None:
     hold(world)
 
 
-def test_whoever_holds_a_task_and_may_file_splits_it(planning: Queue) -> None:
+def test_the_parent_of_a_queue_task_is_told_and_contains_nothing(planning: Queue) -> None:
     whole = filed(planning.chief)
     splitter = poller(planning.world, "splitter", orchestrator=True)
     assert [each["task_id"] for each in claimed(splitter, "splitter")] == [whole]
     part = filed(splitter, "Part", parent_task_id=whole)
-    splitter.refused("submit_result", Code.SUBTASKS_OPEN, task_id=whole, status="completed")
-    assert planning.poll() == [part]
-    planning.one.call("submit_result", task_id=part, status="completed")
     splitter.call("submit_result", task_id=whole, status="completed")
-    assert planning.world.status(whole) == "completed"
+    later = filed(splitter, "Also", parent_task_id=whole, dependencies=[whole])
+    assert planning.poll(max_tasks=9) == [part, later]
+    assert [planning.shown(each)["parent_task_id"] for each in (part, later)] == [whole, whole]
+    (tree,) = planning.world.owner.call("show_trace", correlation_id=whole)["tasks"]
+    assert [each["task_id"] for each in tree["tasks"]] == [part, later]
 
 
 def test_who_has_as_many_tasks_as_it_may_is_given_the_part_of_one_that_stands_behind_others(
@@ -401,7 +402,7 @@ def test_who_has_as_many_tasks_as_it_may_is_given_the_part_of_one_that_stands_be
     whole = filed(planning.chief)
     assert [each["task_id"] for each in claimed(splitter, "splitter")] == [whole]
     others = [filed(planning.chief, f"Other {number}", priority="high") for number in range(5)]
-    part = filed(splitter, "Part", parent_task_id=whole)
+    part = world.task(status="todo", title="Part", agent_type="planning", parent_task_id=whole)
     assert [each["task_id"] for each in claimed(splitter, "splitter")] == [part]
     world.hints.clear()
     monkeypatch.setattr(claims, "MOST_PASSED", 1)
@@ -509,11 +510,11 @@ def test_whoever_polls_is_hinted_when_a_task_comes_and_looks_again_when_a_rest_i
 
 def test_what_is_lost_together_with_the_task_above_it_is_lost_once(planning: Queue) -> None:
     """The loss of the whole puts its part back; the part's own claim, over at the same moment, is no second loss."""
-    whole = filed(planning.chief, "Whole", timeout_seconds=60, max_attempts=1)
-    part = filed(planning.chief, "Part", timeout_seconds=60, max_attempts=1, parent_task_id=whole)
+    whole = filed(planning.chief, "Whole", max_attempts=1)
+    part = planning.world.task(status="todo", title="Part", agent_type="planning", parent_task_id=whole)
     planning.poll()
     assert planning.poll("p2") == [part]
-    planning.world.advance(61)
+    planning.world.advance(1_801)
     planning.world.housekeep()
     assert planning.shown(whole)["error"] == "attemptsExhausted"
     assert len(planning.world.events("claim.lost")) == 1

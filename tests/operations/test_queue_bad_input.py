@@ -10,7 +10,7 @@ import pytest
 from tests.operations.samples import cast as cast_of
 from tests.operations.samples import kept, sample, untouched
 from tests.operations.test_queue import claimed, filed, key, poller
-from tests.stories import Answer, Caller, World
+from tests.stories import Answer, Caller, Process, World
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import KEYED
@@ -148,17 +148,23 @@ def test_what_is_no_json_is_refused(house: Keyed, value: Any) -> None:
 # --- dependencies, tasks, parents ------------------------------------------------------------------------------------
 
 
+def chiefs_session(world: World) -> tuple[Process, str]:
+    """A manager that may file for queues, at work on its task."""
+    world.manager("chief-1", capabilities=["orchestrator"])
+    main = world.task("chief-1", title="The whole")
+    return world.start("chief-1"), main
+
+
 @pytest.mark.pitfall("F135")
 def test_a_circle_of_dependencies_is_refused_and_named(house: Keyed) -> None:
-    """F135: what is filed below a task is waited for by it, and so may not wait for what waits for it."""
-    chief = house.chief
-    plan = filed(chief, "The whole")
+    """F135: what a session files below its task is waited for by it, and so may not wait for what waits for it."""
+    chief, (boss, plan) = house.chief, chiefs_session(house.world)
     after = filed(chief, "Afterwards", dependencies=[plan])
     last = filed(chief, "At last", dependencies=[after])
     for waits_for in (plan, after, last):
         refusal = untouched(
             house.world,
-            chief,
+            boss,
             "create_task",
             "dependencyCycle",
             **FILES,
@@ -205,14 +211,13 @@ def test_a_parent_is_one_that_the_orchestrator_filed_or_holds(house: Keyed) -> N
 
 def test_nothing_is_filed_below_what_is_over_and_not_more_than_the_project_allows(world: World) -> None:
     world.project(open_subtasks=2, tree_depth=2)
-    chief = key(world, "chief", orchestrator=True)
-    plan = filed(chief)
-    child = filed(chief, parent_task_id=plan)
-    untouched(world, chief, "create_task", "depthExceeded", **FILES, parent_task_id=child)
-    filed(chief, parent_task_id=plan)
-    untouched(world, chief, "create_task", "tooManySubtasks", **FILES, parent_task_id=plan)
-    world.move(plan, "cancelled", "no more")
-    untouched(world, chief, "create_task", "invalidTransition", **FILES, parent_task_id=plan)
+    boss, plan = chiefs_session(world)
+    child = filed(boss, parent_task_id=plan)
+    untouched(world, boss, "create_task", "depthExceeded", **FILES, parent_task_id=child)
+    over = filed(boss, parent_task_id=plan)
+    untouched(world, boss, "create_task", "tooManySubtasks", **FILES, parent_task_id=plan)
+    world.move(over, "cancelled", "no more")
+    untouched(world, boss, "create_task", "invalidTransition", **FILES, parent_task_id=over)
 
 
 def test_a_queue_task_carries_no_command_for_a_coordinator(house: Keyed) -> None:

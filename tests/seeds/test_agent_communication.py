@@ -365,6 +365,21 @@ def test_7_2_トレーシング(protocol: Protocol):
     assert [task["task_id"] for task in tree["tasks"]] == [child["task_id"]]
 
 
+def test_7_2_親タスクは来歴であり_親の完了を妨げない(protocol: Protocol):
+    """Row 4.17: `parent_task_id` may be open or closed, and the planner's result is accepted all the same."""
+    plan = protocol.create(correlation_id="req-12345")["task_id"]
+    protocol.poll()
+    early = protocol.create(agent_type="implementation", parent_task_id=plan)
+    done = protocol.agent.call("submit_result", task_id=plan, status="completed", result=RESULT)
+    assert done["status"] == "completed"
+    late = protocol.create(agent_type="implementation", parent_task_id=plan)
+    assert {each["parent_task_id"] for each in (early, late)} == {plan}
+    assert {each["correlation_id"] for each in (early, late)} == {"req-12345"}
+    assert protocol.status(early["task_id"])["status"] == "pending"
+    (tree,) = protocol.world.owner.call("show_trace", correlation_id="req-12345")["tasks"]
+    assert [task["task_id"] for task in tree["tasks"]] == [early["task_id"], late["task_id"]]
+
+
 # --- 8. 実装例 ---
 
 

@@ -242,3 +242,27 @@ def test_ログ強化_各next_actionは変わるたびに記録される(crew: W
     told = [event["data"]["action"] for event in crew.events("decision.next_action")]
     assert told == ["create_subtasks", "start_subtask"]
     assert crew.show(one)["created_by"] == "w1"
+
+
+def test_アクション一覧_create_subtasks_は_create_task_N回でもよい(crew: World):
+    """Row 0.48: tool calls in parallel lose none of them; the same plan sent again still creates nothing."""
+    crew.task("boss")
+    boss = crew.start("boss")
+    assert boss.action() == "create_subtasks"
+    for title in ("Walls", "Roof", "Paint"):
+        boss.call("create_task", title=title, description="x", assignee_id="w1")
+    boss.refused("create_task", "duplicateSubtask", title="Roof", description="x")
+    plan = [{"local_id": "a", "title": "A", "description": "x"}]
+    refusal = boss.refused("create_tasks_batch", "duplicateSubtask", tasks=plan)
+    assert "intent: new" in refusal["instruction"]
+    boss.begin(boss.call("list_tasks")["tasks"][0]["task_id"])
+    boss.refused("create_task", "duplicateSubtask", title="Garden", description="x")
+
+
+def test_UC020_会話が要るサブタスクの指示は委譲を挙げる(world: World):
+    """The third of the worst instructions: a worker played both sides itself."""
+    world.project(decomposition="never")
+    world.worker("worker-a")
+    world.task("worker-a", title="Play six rounds with worker-b")
+    told = world.start("worker-a").next()
+    assert "delegate_to_chat_session" in told["instruction"] and "delegate_to_chat_session" in told["tools"]

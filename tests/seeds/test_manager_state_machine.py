@@ -8,6 +8,7 @@ import pytest
 
 from tests.seeds.examples import like, takes
 from tests.stories import Answer, Process, World
+from toryo.domain.errors import Code
 from toryo.operations.calls.catalogue import catalogue
 
 
@@ -307,6 +308,60 @@ def test_状態6_needs_completion(ja: World):
     like({"task": {"id": "tsk_main", "title": "メインタスク"}}, answer)
     assert answer["task"]["title"] == "メインタスク"
     says(answer, "全てのサブタスクが完了しました。\nreport_completed を呼び出してメインタスクを完了してください。")
+
+
+def test_状態6_最後のサブタスクの成果が悪ければ_adjust_を選べる(crew: World):
+    """The first of the worst instructions: it offered success only, and `adjust` was refused."""
+    crew.task("boss")
+    boss, ids = aware(crew, Plan="w1")
+    boss.begin(ids["Plan"])
+    boss.wait()
+    crew.start("w1").report(summary="I could not find the API, so I made the data up")
+    boss = crew.start("boss")
+    told = boss.next()
+    assert told["action"] == "report_completion" and 'select_action(action="adjust")' in told["instruction"]
+    boss.refused("select_action", Code.NOT_NOW, action="wait")
+    assert boss.call("select_action", action="adjust")["next"]["action"] == "adjust"
+    assert boss.action() == "adjust"
+    boss.call("create_task", title="Use the real API", description="x", assignee_id="w1")
+    assert boss.action() == "situational_awareness"
+
+
+def test_状態6_調整が不要なら報告できる(crew: World):
+    crew.task("boss")
+    boss, ids = aware(crew, Plan="w1")
+    boss.begin(ids["Plan"])
+    boss.wait()
+    crew.start("w1").report()
+    boss = crew.start("boss")
+    boss.call("select_action", action="adjust")
+    assert "report_completed" in boss.next()["tools"]
+    boss.report()
+
+
+def test_状態3_断られた選択の_next_は_instruction_と同じことを言う(crew: World):
+    """The second: `instruction` said select_action("wait"), and `next` get_next_action, which offered `start` again."""
+    crew.task("boss")
+    boss, ids = aware(crew, Plan="w1")
+    refusal = boss.refused("select_action", Code.NOT_NOW, action="wait")
+    assert (refusal["next"]["action"], refusal["next"]["instruction"]) == ("select_action", refusal["instruction"])
+    assert 'select_action("start")' in refusal["instruction"]
+    boss.begin(ids["Plan"])
+    refusal = boss.refused("select_action", Code.NOT_NOW, action="start")
+    assert (refusal["next"]["action"], refusal["next"]["instruction"]) == ("select_action", refusal["instruction"])
+    assert 'select_action("wait")' in refusal["instruction"]
+
+
+def test_状態3_見る前の_wait_は黙って無効にはならない(crew: World):
+    crew.task("boss")
+    boss, ids = aware(crew, Plan="w1", Paint="w2")
+    boss.begin(ids["Plan"])
+    crew.move(ids["Paint"], "blocked", "no paint")
+    refusal = boss.refused("select_action", Code.NOT_NOW, action="wait")
+    assert refusal["next"]["action"] == "get_next_action" and "get_next_action" in refusal["instruction"]
+    assert boss.action() == "situational_awareness"
+    boss.call("select_action", action="wait")
+    assert boss.action() == "wait"
 
 
 def test_状態7_review_blocks(ja: World):

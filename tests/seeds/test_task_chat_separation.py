@@ -297,6 +297,27 @@ def test_チャットセッションの判断ロジック_2_単発メッセー�
     worker.report()
 
 
+@pytest.mark.pitfall("F101")
+def test_チャットセッションの判断ロジック_2_エージェントへの一方的な通知(ja: World):
+    """Rows 1.40 and 1.41: the instruction names both ways, and a notice needs no turn of the other agent."""
+    worker, answer = delegated(ja, "worker-b", "完了したと伝えるだけ")
+    a = ja.start_chat("worker-a")
+    told = a.fetch()["instruction"]
+    assert 'send_message(target_agent_id="worker-b"' in told and "start_conversation" in told
+    a.call("send_message", target_agent_id="worker-b", content="完了しました")
+    a.call("report_delegation_completed", delegation_id=answer["delegation_id"], result="伝えました")
+    worker.report()
+    assert ja.why_chat("worker-b") == "start has_pending_purpose"  # like every message
+    b = ja.start_chat("worker-b")
+    got = b.fetch()
+    (notice,) = got["pending_messages"]
+    assert (notice["kind"], notice["from_agent_id"], notice["content"]) == ("notice", "worker-a", "完了しました")
+    assert "respond_chat" not in got["instruction"] and "start_conversation" in got["instruction"]
+    refusal = b.refused("respond_chat", Code.CONVERSATION_REQUIRED, message_id=notice["message_id"], content="了解")
+    assert "start_conversation" in refusal["instruction"]
+    assert b.action() == "exit"  # no answer is owed
+
+
 # --- 移行の影響 ---
 
 

@@ -48,8 +48,9 @@ ALL_DONE = done("a", "ann", below=MAIN), cancelled("b", "bob", below=MAIN)
 
 
 def test_3_every_subtask_completed_or_cancelled_and_at_least_one_completed_and_no_delegation_open() -> None:
-    for chose in (None, *Choice):
+    for chose in (None, Choice.START, Choice.WAIT):
         assert boss_is_told(*ALL_DONE, chose=chose) == ("manager 3", "report_completion")
+    assert boss_is_told(*ALL_DONE, chose=Choice.ADJUST) == ("manager 6", "adjust")
     assert boss_is_told(*ALL_DONE, **DELEGATED) == ("manager 8", "situational_awareness")
     assert boss_is_told(cancelled("b", "bob", below=MAIN)) == ("manager 8", "situational_awareness")
 

@@ -17,8 +17,9 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Decomposition, Settings
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import AcceptanceCheck, Priority, Task
+from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
-from toryo.domain.wording import say
+from toryo.domain.wording import constant, say
 
 _LEAD_ON = "Continue with get_next_action: it says which subtask comes next."
 
@@ -46,6 +47,7 @@ class Draft:
     acceptance: tuple[AcceptanceCheck, ...] = ()
     review_of: str | None = None
     touches: tuple[str, ...] = ()
+    origin_id: str | None = None
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:
@@ -96,9 +98,18 @@ def refuse_worker(
 
 
 def refuse_manager(
-    tree_state: TreeState, parent: Task, manager: Agent, drafts: Sequence[Draft], intent: Intent | None
+    tree_state: TreeState,
+    parent: Task,
+    manager: Agent,
+    drafts: Sequence[Draft],
+    intent: Intent | None,
+    planning_since: Millis | None = None,
 ) -> None:
-    """A manager may add below its main task, for subordinates or unassigned, and must state its intent."""
+    """A manager may add below its main task, for subordinates or unassigned, and must state its intent.
+
+    `planning_since`: when the session of a call that adds one subtask began. Several such calls at once are one plan:
+    what this manager has created since then, and nobody has begun, asks for no intent.
+    """
     if parent.in_progress and parent.assignee_id not in (None, manager.id):
         raise Refusal(
             Code.NOT_NOW,
@@ -114,11 +125,19 @@ def refuse_manager(
         if draft.assignee_id is not None:
             refuse_assignee(tree_state, manager, draft.assignee_id)
     existing = [child for child in tree_state.tree.children(parent) if child.open]
-    if existing and intent is None:
+    own_plan = (
+        planning_since is not None
+        and parent.window_open
+        and all(child.created_by == manager.id and child.created_at >= planning_since for child in existing)
+    )
+    if existing and intent is None and not own_plan:
         raise Refusal(
             Code.DUPLICATE_SUBTASK,
-            say("{count} open subtasks already exist; nothing was created.", count=len(existing)),
-            "To start them, call get_next_action. To add to them, pass intent: new, refine or replace.",
+            constant("1 open subtask already exists; nothing was created.")
+            if len(existing) == 1
+            else say("{count} open subtasks already exist; nothing was created.", count=len(existing)),
+            "To work with what exists, call get_next_action. To add more, pass intent: new or refine; "
+            "replace cancels what has not begun.",
             existing=[shown(task) for task in existing],
         )
 

@@ -12,6 +12,9 @@ MESSAGE_WINDOW: Millis = MINUTE
 """The window of the rate limit for messages."""
 CONVERSATION_WINDOW: Millis = HOUR
 """The window in which conversations of the same two agents are counted."""
+NOTICES_PER_HOUR = 5
+"""One-way messages from one agent to another. Nobody takes turns there, so only this ends an exchange of them."""
+NOTICE_WINDOW: Millis = HOUR
 
 
 @dataclass(frozen=True, slots=True)

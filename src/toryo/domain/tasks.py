@@ -206,6 +206,8 @@ class Task:
     """The task whose work this one reviews."""
     touches: tuple[str, ...] = ()
     """Patterns of the paths that it will change, as far as that is known."""
+    origin_id: str | None = None
+    """For a queue task: the task that its orchestrator named as its parent. It is told, and contains nothing."""
     version: int = 1
 
     @property

@@ -82,6 +82,25 @@ _NTH_LAST = Statement(
     .limit(1)
     .offset(_p("skip", type_=sa.Integer))
 )
+_LATEST = 1_000
+_latest = (
+    sa.select(_m.c.created_at, _m.c.conversation_id, _m.c.sequence)
+    .where(
+        _m.c.project_id == _p("project_id"),
+        _m.c.from_agent_id == _p("from_agent_id"),
+        _m.c.to_agent_id == _p("to_agent_id"),
+    )
+    .order_by(_m.c.sequence.desc())
+    .limit(_LATEST)  # bounded: two agents that have never sent a notice may have talked for years
+    .subquery()
+)
+_NTH_LAST_NOTICE = Statement(
+    sa.select(_latest.c.created_at)
+    .where(_latest.c.conversation_id.is_(None))
+    .order_by(_latest.c.sequence.desc())
+    .limit(1)
+    .offset(_p("skip", type_=sa.Integer))
+)
 _is_watched: sa.ColumnElement[bool] = sa.literal_column("watched")
 _OVERDUE = Statement(MESSAGES.select().where(_is_watched, _m.c.created_at <= _p("until")).order_by(_m.c.created_at))
 _UNWATCH = Statement(
@@ -162,6 +181,13 @@ class Messages:
         """When the n-th newest message between the two in this direction was stored; None if there are fewer."""
         found: Millis | None = self._connection.value(
             _NTH_LAST, project_id=project_id, from_agent_id=from_agent_id, to_agent_id=to_agent_id, skip=n - 1
+        )
+        return found
+
+    def nth_last_notice(self, project_id: str, from_agent_id: str, to_agent_id: str, n: int) -> Millis | None:
+        """The same, of messages outside conversations."""
+        found: Millis | None = self._connection.value(
+            _NTH_LAST_NOTICE, project_id=project_id, from_agent_id=from_agent_id, to_agent_id=to_agent_id, skip=n - 1
         )
         return found
 

@@ -170,6 +170,7 @@ tasks = Table(
     _number("open_questions"),
     _text("review_of", null=True),
     _text("touches", null=True),
+    _text("origin_id", null=True),
     _number("version"),
     # Large columns last: decisions read only the beginning of a row.
     _text("description"),

@@ -167,6 +167,11 @@ def all_done_and_not_refuted(case: RuleInput) -> bool:
     return all_subtasks_done(case) and not (check_failed(case) and not _changed_since_check(case))
 
 
+def all_done_and_accepted(case: RuleInput) -> bool:
+    """All subtasks are done and not refuted, and the manager has not said that something is wrong with them."""
+    return all_done_and_not_refuted(case) and not chose_adjust(case)
+
+
 def _changed_since_check(case: RuleInput) -> bool:
     checked = case.main.checked_at or 0
     return any(descendant.moved_at > checked for descendant in case.descendants)

@@ -19,14 +19,14 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "create_subtasks.optional": ("create_tasks_batch", "report_completed"),
     "create_subtasks.manager": ("list_subordinates", "create_tasks_batch"),
     "create_subtasks.alone": ("report_completed",),
-    "execute_task": ("save_progress", "report_completed"),
+    "execute_task": ("save_progress", "delegate_to_chat_session", "report_completed"),
     "execute_task.answered": ("save_progress", "report_completed"),
     "execute_task.fixing": ("save_progress", "report_completed"),
     "start_subtask": ("update_task_status",),
     "start_subtask.open": ("update_task_status", "create_tasks_batch"),
-    "execute_subtask": ("update_task_status", "save_progress"),
+    "execute_subtask": ("update_task_status", "save_progress", "delegate_to_chat_session"),
     "report_completion": ("report_completed",),
-    "report_completion.manager": ("get_recent_completions", "report_completed"),
+    "report_completion.manager": ("get_recent_completions", "report_completed", "select_action"),
     "wait_for_delegation": ("get_next_action",),
     "wait_for_delegation.leave": ("logout",),
     "execute_task.review": ("submit_review", "report_completed"),
@@ -64,6 +64,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
         "list_tasks",
         "get_task",
         "select_action",
+        "report_completed",
     ),
     "wait": ("logout",),
     "exit": ("logout",),
@@ -94,7 +95,8 @@ TEXTS: dict[str, str] = {
     "dependencies for order. Then call get_next_action.",
     "create_subtasks.alone": "You have no active workers, so no one can do subtasks. Call "
     'report_completed(result="blocked", summary="no_available_workers").',
-    "execute_task": "Do your task now. Save what others should know with save_progress. When it is done call "
+    "execute_task": "Do your task now. Save what others should know with save_progress; talk with others through "
+    "delegate_to_chat_session. When it is done call "
     "report_completed (result: success, failed or blocked, with a summary).",
     "execute_task.answered": "Your delegation has ended; its result is in `delegations`. Continue with your task. "
     "When it is done call report_completed (result: success, failed or blocked, with a summary).",
@@ -105,13 +107,15 @@ TEXTS: dict[str, str] = {
     "({title}). Then call get_next_action.",
     "start_subtask.open": 'Start the next subtask: update_task_status(task_id="{task_id}", status="in_progress") '
     "({title}). If the list that another session made is not complete, add to it first (create_tasks_batch).",
-    "execute_subtask": "Do subtask {task_id} now: {title} ({done} of {total} are done). Then call "
+    "execute_subtask": "Do subtask {task_id} now: {title} ({done} of {total} are done). Talk with others "
+    "through delegate_to_chat_session. Then call "
     'update_task_status(task_id="{task_id}", status="completed"), or failed or blocked with a reason; then '
     "get_next_action.",
     "report_completion": 'All subtasks are done. Call report_completed(result="success", summary="...") for your main '
     "task.",
-    "report_completion.manager": "All subtasks are done. Review their results (get_recent_completions), then call "
-    'report_completed(result="success", summary="...") for your main task.',
+    "report_completion.manager": "All subtasks are done. Review their results (get_recent_completions). If they are "
+    'what your task needs, call report_completed(result="success", summary="...") for your main task. If something is '
+    'wrong or missing, call select_action(action="adjust").',
     "wait_for_delegation": "Your delegation has no result yet. Call get_next_action again: the call waits for it.",
     "wait_for_delegation.leave": "The delegation is still open. Call logout and end your process; you will be started "
     "again when its result arrives.",
@@ -147,8 +151,9 @@ TEXTS: dict[str, str] = {
     "start.alone": 'You have no active workers. Call report_completed(result="blocked", '
     'summary="no_available_workers").',
     "adjust": "Make the changes that are needed: assign_task, update_task, update_task_status, "
-    "update_task_dependencies, block_task, cancel_task, create_tasks_batch (with intent). Look with list_tasks and "
-    "get_task. Then call get_next_action; if there is nothing to change, choose again with select_action.",
+    "update_task_dependencies, block_task, cancel_task, create_tasks_batch "
+    '(intent "new"). Look with list_tasks and get_task. Then call get_next_action. If there is nothing to change, '
+    "choose again with select_action, or call report_completed if all subtasks are done.",
     "wait": "Your workers continue without you. Call logout and end your process; you will be started again when you "
     "are needed.",
     "exit": "Your session has ended ({reason}). Call logout and end your process now.",
@@ -171,13 +176,15 @@ TEXTS: dict[str, str] = {
     "get_pending_messages": "Something is waiting for you. Call get_pending_messages.",
     "wait_for_messages": "Nothing new. Call get_next_action again now; the call itself waits.",
     "chat.messages": "Answer each message that needs a reply: respond_chat(message_id, content).",
+    "chat.notices": "A message of kind notice asks for no answer. If you need one, call start_conversation.",
     "chat.turn": "Your turn with {partner} ({turns} of {max_turns} turns): "
     'respond_conversation_message(conversation_id="{conversation_id}", content), or end_conversation.',
     "chat.delegation_answered": "Delegation {delegation_id} was waiting for an answer from {target}, and it has "
     'arrived. If it fulfils the purpose: report_delegation_completed(delegation_id="{delegation_id}", result).',
-    "chat.delegation_to_agent": "Delegation {delegation_id}: talk with {target} to fulfil its purpose: "
-    'start_conversation(target_agent_id="{target}", initial_message, purpose, delegation_id="{delegation_id}"), then '
-    "take turns, end_conversation, and report_delegation_completed with the result.",
+    "chat.delegation_to_agent": "Delegation {delegation_id} for {target}: if its purpose needs no answer, "
+    'send_message(target_agent_id="{target}", content). If it does, start_conversation(target_agent_id="{target}", '
+    'initial_message, purpose, delegation_id="{delegation_id}"), take turns, end_conversation. Then '
+    'report_delegation_completed(delegation_id="{delegation_id}", result).',
     "chat.delegation_to_person": "Delegation {delegation_id}: tell {target} what its purpose asks for: "
     'send_message(target_agent_id="{target}", content), then '
     'report_delegation_completed(delegation_id="{delegation_id}", result). If you need an answer, report after it '

@@ -28,9 +28,10 @@ MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     Rule("2", "The task has no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
     Rule(
         "3",
-        "Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, and no "
-        "acceptance check failed at the last report (or a task below has changed since)",
-        facts.all_done_and_not_refuted,
+        "Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, no "
+        "acceptance check failed at the last report (or a task below has changed since), and the manager has not chosen "
+        "adjust",
+        facts.all_done_and_accepted,
         Step("report_completion", "needs_completion"),
     ),
     Rule(
@@ -69,6 +70,9 @@ MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
 
 MAY_CHOOSE = frozenset({"start", "adjust", "wait", "situational_awareness"})
 """The actions (its last four rows) under which `select_action` is accepted."""
+
+MAY_ADJUST = MAY_CHOOSE | {"report_completion"}
+"""Those under which `adjust` is: what has ended last may be bad, too."""
 
 LOOKS = frozenset({"situational_awareness", "review_and_resolve_blocks"})
 """The actions that count as a look: earlier events are no longer new after them."""

@@ -32,7 +32,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
-from toryo.operations.messaging import delegations, mailboxes, messages, partners
+from toryo.operations.messaging import delegations, mailboxes, messages, partners, talk_limits
 from toryo.operations.translations import words
 from toryo.workflow import next_action
 
@@ -242,8 +242,12 @@ class _HandOut:
             )
             for conversation in over
         ]
-        if any(message.conversation_id is None for message in self.messages):
+        outside = [message for message in self.messages if message.conversation_id is None]
+        notices = [message for message in outside if messages.is_notice(self.call, message)]
+        if len(outside) > len(notices):
             said.append(words("chat.messages", language))
+        if notices:
+            said.append(words("chat.notices", language))
         said += [
             words(
                 "chat.turn",
@@ -374,15 +378,15 @@ def message_not_found(message_id: str) -> Refusal:
 def _conversation_required(target: Agent) -> Refusal:
     return Refusal(
         Code.CONVERSATION_REQUIRED,
-        f"{target.id} is an agent. Agents talk only in conversations, and you have no open one with it. Nothing "
-        "was sent.",
+        f"{target.id} is an agent. Agents answer each other only in conversations, and you have no open one with it. "
+        "Nothing was sent.",
         f'Call start_conversation(target_agent_id="{target.id}", initial_message="...").',
         target_agent_id=target.id,
     )
 
 
 def _write(call: Call, target: Agent, content: str, related_task_id: str | None) -> Sent:
-    """Sends a message to a person. A recipient may always reply."""
+    """Sends a message outside a conversation. A recipient may always reply."""
     project = call.project(call.session.project_id)
     wrote_before = call.tx.chat.nth_last(project.id, target.id, call.agent.id, 1) is not None
     if not wrote_before:
@@ -398,20 +402,20 @@ def _write(call: Call, target: Agent, content: str, related_task_id: str | None)
 
 
 class SendMessage(Parameters):
-    target_agent_id: Id = Field(description="A person.", json_schema_extra=PLAIN)
+    target_agent_id: Id = Field(description="A person or an agent.", json_schema_extra=PLAIN)
     content: Content = Field(description="The text.", json_schema_extra=PLAIN)
     related_task_id: Id | None = Field(None, description="A related task.", json_schema_extra=PLAIN)
 
 
 @operation("send_message", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=SendMessage)
 def send_message(call: Call, said: SendMessage) -> Sent:
-    """Send a message to a person. For agents: start_conversation."""
+    """Send a one-way message. To talk with an agent: start_conversation."""
     target = call.known_agent(said.target_agent_id)
     if said.related_task_id is not None:
         call.task(said.related_task_id)
     if not target.human:
         partners.refuse_partner(call, call.project(call.session.project_id), call.agent, target)
-        raise _conversation_required(target)
+        talk_limits.refuse_notices(call, call.session.project_id, call.agent.id, target.id)
     return _write(call, target, said.content, said.related_task_id)
 
 

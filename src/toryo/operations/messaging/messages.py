@@ -113,6 +113,14 @@ def _mark_active(call: Call, project_id: str, writer_id: str) -> None:
         call.tx.chat.save_mailbox(mailboxes.touched(replace(box, active_at=call.now)))
 
 
+def is_notice(call: Call, message: Message) -> bool:
+    """Whether it is a one-way message between agents: they write to each other only so and in conversations."""
+    if message.conversation_id is not None or message.kind is not MessageKind.MESSAGE:
+        return False
+    both = [call.tx.agents.find(agent_id) for agent_id in (message.from_agent_id, message.to_agent_id)]
+    return not any(agent is None or agent.human for agent in both)
+
+
 def shown(call: Call, message: Message) -> schemas.Message:
     """A message as agents and people see it."""
     sender = call.tx.agents.find(message.from_agent_id)
@@ -122,7 +130,7 @@ def shown(call: Call, message: Message) -> schemas.Message:
         "from_name": sender.name if sender is not None else "Toryo",
         "from_kind": sender.kind.value if sender is not None else "system",
         "to_agent_id": message.to_agent_id,
-        "kind": message.kind.value,
+        "kind": "notice" if is_notice(call, message) else message.kind.value,
         "content": message.content,
         "conversation_id": message.conversation_id,
         "related_task_id": message.related_task_id,

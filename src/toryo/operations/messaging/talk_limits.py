@@ -6,7 +6,7 @@ The numbers are in `domain/talk_limits.py`; the limit on conversations is in `co
 from __future__ import annotations
 
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.talk_limits import MESSAGE_WINDOW
+from toryo.domain.talk_limits import MESSAGE_WINDOW, NOTICE_WINDOW, NOTICES_PER_HOUR
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 
@@ -25,4 +25,21 @@ def refuse_flood(call: Call, project_id: str, writer_id: str, to_id: str) -> Non
             ),
             "Wait, then combine your messages into one.",
             retry_after=(MESSAGE_WINDOW - (call.now - nth)) // 1000 + 1,
+        )
+
+
+def refuse_notices(call: Call, project_id: str, writer_id: str, to_id: str) -> None:
+    """The limit of one-way messages between agents. Raises Refusal."""
+    nth = call.tx.chat.nth_last_notice(project_id, writer_id, to_id, NOTICES_PER_HOUR)
+    if nth is not None and call.now - nth < NOTICE_WINDOW:
+        raise Refusal(
+            Code.RATE_LIMITED,
+            say(
+                "{writer_id} may send {to_id} {limit} one-way messages an hour. This message was not stored.",
+                limit=NOTICES_PER_HOUR,
+                writer_id=writer_id,
+                to_id=to_id,
+            ),
+            say('If you need an answer, call start_conversation(target_agent_id="{to_id}", ...).', to_id=to_id),
+            retry_after=(NOTICE_WINDOW - (call.now - nth)) // 1000 + 1,
         )

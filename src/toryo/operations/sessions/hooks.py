@@ -32,7 +32,9 @@ class _Hooks:
         if session.over or session.ended_at is not None:
             return answer
         if operation.leads:
-            answer = {**answer, "next": next_action_answer.riding(call)}
+            # Who may choose something else is not sent to ask first: `next` is the act that the refusal names.
+            again = next_action_answer.choosing(answer) if "alternatives" in answer else None
+            answer = {**answer, "next": again or next_action_answer.riding(call)}
         waiting = call.tx.handovers.count_waiting(session.id)
         return {**answer, "notifications_pending": waiting} if waiting else answer
 

@@ -55,6 +55,11 @@ def riding(call: Call) -> NextAction:
     return answer(call, snapshot, step)
 
 
+def choosing(refused: JsonObject) -> JsonObject:
+    """After a choice that was refused: another one."""
+    return {"action": "select_action", "instruction": refused["instruction"], "tools": ["select_action"]}
+
+
 def told(call: Call, *, patient: bool = False) -> NextAction | Later:
     """The next action, told: records that it was, and what its telling does.
 

@@ -146,7 +146,7 @@ class QueueTask(Parameters):
     correlation_id: str | None = Field(
         None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
     )
-    parent_task_id: Id | None = Field(None, description="A task that you created or claimed, of which it is a part.")
+    parent_task_id: Id | None = Field(None, description="A task that you created or claimed, from which it comes.")
     timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
     max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
 
@@ -175,7 +175,7 @@ _FOR_A_QUEUE = Form(
         "agent_type": "The queue; see list_agents.",
         "task_description": "What exactly, and when it is done.",
         "context": "Data for the agent, any JSON.",
-        "parent_task_id": "A task that you created or claimed, if this one is a part of it.",
+        "parent_task_id": "A task that you created or claimed, if this one comes from it.",
     },
     summary="Create a task for a queue. Returns its task_id.",
 )
@@ -219,7 +219,7 @@ def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
             "Pass agent_type and task_description instead of title and description.",
         )
     refuse_session(catalogue()["create_task"], call.caller)
-    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent).values()
+    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent, one_by_one=True).values()
     return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
 
 
@@ -299,7 +299,7 @@ def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
 
 
 def _create(
-    call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None
+    call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None, *, one_by_one: bool = False
 ) -> dict[str, mutations.Created]:
     """Under all rules of who may create what, and how many; for workers and managers."""
     main = call.task(call.session.task_id or "")
@@ -307,7 +307,8 @@ def _create(
     intent = Intent(intent_name) if intent_name else None
     if call.agent.role is Role.MANAGER:
         parent = below_main_task.below(call, tree_state, main, parent_id or main.id, itself=True)
-        creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent)
+        since = call.session.created_at if one_by_one else None
+        creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent, since)
     else:
         parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
         creation_rules.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)

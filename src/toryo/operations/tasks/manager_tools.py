@@ -55,7 +55,7 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
     """Choose what to do next. Then call get_next_action."""
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, call.session)
-    if step.action not in manager_rules.MAY_CHOOSE:
+    if step.action not in (manager_rules.MAY_ADJUST if wanted.action == "adjust" else manager_rules.MAY_CHOOSE):
         raise Refusal(
             Code.NOT_NOW,
             f"There is nothing to choose now. The next action is {step.action}.",
@@ -65,6 +65,12 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
     assert case is not None
     if wanted.action == "wait" and not facts.outstanding(case):
         raise _nothing_to_wait_for(case)
+    if wanted.action == "wait" and facts.something_new(case):
+        raise Refusal(
+            Code.NOT_NOW,
+            "Something has changed since you last looked.",
+            "Call get_next_action: it shows what is new. Then choose again.",
+        )
     if wanted.action == "start" and not case.dispatchable:
         raise _nothing_to_start(case)
     call.change_session(choice=Choice(wanted.action), choice_event=call.tx.events.last())

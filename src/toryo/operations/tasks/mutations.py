@@ -440,6 +440,7 @@ def new_task(
         has_acceptance=bool(draft.acceptance),
         review_of=draft.review_of,
         touches=draft.touches,
+        origin_id=draft.origin_id,
         correlation_id=parent.correlation_id if parent else _correlation(call),
     )
 

@@ -18,6 +18,7 @@ from toryo.domain.tasks import Details, Priority, Status, Task, priority_named
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import mutations
 from toryo.storage import snapshots
@@ -169,6 +170,10 @@ def _file(call: Call, wanted: Wanted) -> Task:
     parent = _parent(call, wanted.parent_task_id)
     draft = wanted.draft
     creation_rules.refuse_command_for_others(draft)
+    if parent is not None and call.caller.kind is not Kind.SESSION:
+        # Nobody who files with a key waits for the parts of a task, so the parent is told and contains nothing.
+        draft, call.correlation_id = replace(draft, origin_id=parent.id), parent.correlation_id
+        parent = None
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
@@ -219,7 +224,7 @@ def shown(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueT
         "status": _STATUS[task.status],
         "priority": task.priority.value,
         "assigned_agent_id": task.assignee_id,
-        "parent_task_id": task.parent_id,
+        "parent_task_id": task.parent_id or task.origin_id,
         "dependencies": depends_on,
         "correlation_id": task.correlation_id,
         "attempt": task.attempt,

@@ -236,7 +236,7 @@ def show_trace(call: Call, wanted: OneTrace) -> Trace:
         tasks = _below(task, tasks)
     facts = TraceFacts(call, tasks)
     ids = {task.id for task in tasks}
-    roots = [task for task in tasks if task.parent_id not in ids]
+    roots = [task for task in tasks if _above(task) not in ids]
     start, end = min(task.created_at for task in tasks), _end(tasks)
     projects = sorted({task.project_id for task in tasks})
     (usage,) = call.tx.usages.sums((), Wanted(projects, sorted(ids)), 1)
@@ -253,11 +253,16 @@ def show_trace(call: Call, wanted: OneTrace) -> Trace:
     }
 
 
+def _above(task: Task) -> str | None:
+    """Of which task it is a part, or from which it comes."""
+    return task.parent_id or task.origin_id
+
+
 def _below(task: Task, tasks: Sequence[Task]) -> list[Task]:
     """The task itself and everything below it; parents are older than their parts."""
     found = {task.id}
     for each in tasks:
-        if each.parent_id in found:
+        if _above(each) in found:
             found.add(each.id)
     return [each for each in tasks if each.id in found]
 
@@ -280,7 +285,7 @@ def _node(call: Call, task: Task, facts: TraceFacts) -> TracedTask:
         "assignee_id": task.assignee_id,
         "agent_type": task.agent_type,
         "created_by": task.created_by,
-        "parent_task_id": task.parent_id,
+        "parent_task_id": _above(task),
         "dependencies": facts.depends_on.get(task.id, []),
         "attempt": task.attempt,
         "created_at": iso(task.created_at),
@@ -320,7 +325,7 @@ def _node(call: Call, task: Task, facts: TraceFacts) -> TracedTask:
         ],
         "work": _work(worktree) if worktree is not None else None,
         "events": [_event(each) for each in facts.events[task.id]],
-        "tasks": [_node(call, each, facts) for each in facts.tasks if each.parent_id == task.id],
+        "tasks": [_node(call, each, facts) for each in facts.tasks if _above(each) == task.id],
     }
 
 

@@ -62,6 +62,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0028_stored_amounts"),
     _read_when_used("step_0029_moved_bases"),
     _read_when_used("step_0030_merged_subtasks"),
+    _read_when_used("step_0031_task_origins"),
 )
 """In order; the position is the version."""
 
