@@ -1,4 +1,4 @@
-"""Who chooses to wait without ever having looked is made to look first: else what happens meanwhile would be lost.
+"""Who wants to wait without ever having looked is told to look first: else what happens meanwhile would be lost.
 
 A story on the whole path, because looks and news are loaded; `test_manager_rules.py` tries the tables themselves.
 """
@@ -11,7 +11,7 @@ __all__ = ["fresh", "quiet", "world"]
 
 
 def in_a_hurry(world: World) -> Process:
-    """boss has planned and started two subtasks without asking what comes next, and has chosen to wait."""
+    """boss has planned and started two subtasks without asking what comes next, and wants to wait."""
     world.crew(workers=2)
     world.task("boss")
     boss = world.start("boss")
@@ -19,11 +19,12 @@ def in_a_hurry(world: World) -> Process:
     boss.call("select_action", action="start")
     for part in parts:
         boss.set(part, "in_progress")
-    boss.call("select_action", action="wait")
+    told = boss.refused("select_action", "notNow", action="wait")
+    assert told["next"]["action"] == "get_next_action"
     return boss
 
 
-def test_a_wait_that_was_chosen_without_a_look_is_answered_with_a_look(world: World) -> None:
+def test_a_wait_without_a_look_is_refused_and_chosen_after_it(world: World) -> None:
     boss = in_a_hurry(world)
     assert boss.action() == "situational_awareness"
     boss.call("select_action", action="wait")
