@@ -179,10 +179,11 @@ class AuthSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    mode: Literal["keys", "local"] = Field(
+    mode: Literal["keys", "local", "open"] = Field(
         "keys",
         description="How queue agents get access. keys: with an API key that a person made; local: "
-        "register_agent issues a key to every caller (only on a server that listens on loopback).",
+        "register_agent issues a key to every caller; open: without a key, for programs of your user on this machine. "
+        "local and open are only for a server that listens on loopback.",
     )
     key_calls_per_minute: int = Field(
         3_000,

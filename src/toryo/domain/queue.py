@@ -22,6 +22,10 @@ HEARTBEAT_SECONDS = 30
 TIMEOUT_SECONDS, MAX_ATTEMPTS = 1_800, 3
 
 
+KEYLESS = "system:keyless"
+"""Who has filed a task without a key, on a server that is open. No program is started for such a task."""
+
+
 @dataclass(frozen=True, slots=True)
 class ApiKey:
     """The credential of a queue agent. The first registration binds `agent_id` if it is not set."""

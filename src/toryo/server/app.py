@@ -162,6 +162,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
         proxies=proxies,
         provider=provider,
         places=Places(_bounds(settings).connections),
+        keyless=KeylessRequests() if settings.auth.mode == "open" else None,
     )
     return App(
         settings,
@@ -179,10 +180,10 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
 
 def _refuse_open_registration(settings: Settings) -> None:
     """Where agents register themselves without a key, nobody but this machine may reach the server."""
-    if settings.auth.mode == "local" and (settings.trusted_proxies or not is_loopback(settings.host)):
+    if settings.auth.mode != "keys" and (settings.trusted_proxies or not is_loopback(settings.host)):
         raise ConfigurationError(
-            "With TORYO_AUTH__MODE=local every caller can register as an agent, but this server can be reached "
-            "from other machines.",
+            f"With TORYO_AUTH__MODE={settings.auth.mode} every caller can register as an agent, but this server can be "
+            "reached from other machines.",
             "Keep the server on 127.0.0.1 without a proxy; or remove TORYO_AUTH__MODE and make API keys: toryo "
             "token add --agent ID --project PRJ",
         )

@@ -26,6 +26,7 @@ from toryo.server import clock, request_bodies, rest, rest_answers
 from toryo.server.allowed_hosts import Hosts
 from toryo.server.dashboard_files import Pages
 from toryo.server.hooks import Hooks
+from toryo.server.keyless_requests import KEYLESS, KeylessRequests
 from toryo.server.long_polling import Performing, Waiting
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.request_bodies import Receive, Scope, Send
@@ -75,7 +76,9 @@ class Edge:
         proxies: Proxies | None = None,
         provider: OidcEndpoint | None = None,
         places: Places | None = None,
+        keyless: KeylessRequests | None = None,
     ) -> None:
+        self._keyless = keyless
         self._proxies = proxies or Proxies()
         self._metrics = metrics
         self._hosts = hosts
@@ -116,6 +119,8 @@ class Edge:
         elif (twice := _given_twice(scope)) is not None:
             await request_bodies.send_text(send, 400, f"The header {twice} was sent twice. Send it once.\n")
         elif scope["path"] in _MCP:
+            if self._keyless is not None:
+                scope = {**scope, KEYLESS: self._keyless.admits(scope)}
             await self._mcp(scope, receive, send)
         else:
             # The path before decoding, so that an encoded slash stays inside its parameter.

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.callers import Credentials
+from toryo.server.keyless_requests import KEYLESS
 
 _TRACEPARENT = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _CORRELATION = re.compile(rb"[\x21-\x7e]{1,128}")
@@ -24,6 +25,7 @@ def credentials(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> Cre
         correlation_id=_correlation(headers),
         remote=client[0] if client else None,
         browser=headers.get(b"user-agent", b"")[:300].decode("latin-1") or None,
+        keyless=bool(scope.get(KEYLESS)),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from toryo.domain.queue import KEYLESS
 from toryo.domain.tasks import CLOSED, Status
 from toryo.storage import schema
 from toryo.storage.engine.statements import Statement, by_index
@@ -59,10 +60,21 @@ READY = Statement(
     .limit(_p("limit", type_=sa.Integer))
     .offset(_p("skip", type_=sa.Integer))
 )
+_not_keyless = _t.c.created_by != sa.literal(KEYLESS)
+READY_TO_START = Statement(
+    TASKS.select()
+    .where(*_ready, _not_keyless)
+    .order_by(*ORDER)
+    .limit(_p("limit", type_=sa.Integer))
+    .offset(_p("skip", type_=sa.Integer))
+)
+"""For a launch: what was filed without a key starts no program."""
 _child, _talk = _t.alias("child"), schema.delegations
 _has_parts = sa.select(sa.literal(1)).where(_child.c.parent_id == _t.c.id).exists()
 _was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exists()
-READY_WHOLE = Statement(TASKS.select().where(*_ready, ~_has_parts, ~_was_delegated).order_by(*ORDER).limit(1))
+READY_WHOLE = Statement(
+    TASKS.select().where(*_ready, _not_keyless, ~_has_parts, ~_was_delegated).order_by(*ORDER).limit(1)
+)
 NEXT_RETRY = Statement(
     sa.select(sa.func.min(_t.c.not_before)).where(
         is_queued,

@@ -241,6 +241,11 @@ class Queues:
         asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
         return Tasks(self._connection).kept(self._connection.all(poll_order.READY, **asked))
 
+    def ready_to_start(self, project_id: str, agent_type: str, now: Millis, limit: int, skip: int = 0) -> list[Task]:
+        """As `ready`, for agents that a Coordinator starts."""
+        asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
+        return Tasks(self._connection).kept(self._connection.all(poll_order.READY_TO_START, **asked))
+
     def ready_whole(self, project_id: str, agent_type: str, now: Millis) -> Task | None:
         """The first ready task without subtasks or delegations: an agent that claims it can start working."""
         return TASKS.one(

@@ -260,11 +260,11 @@ def _offers(
         near = ((task, _around(tx, project, tx.tasks.tree(task.root_id), (agent.id,))) for task in tasks)
         return offers(near, agent.id)
 
-    first = tx.queues.ready(*queue, MOST_OFFERS)
+    first = tx.queues.ready_to_start(*queue, MOST_OFFERS)
     found = around(first)
     if len(first) < MOST_OFFERS or whole(found[-1]):
         return found
-    behind = tx.queues.ready(*queue, MOST_BEHIND, MOST_OFFERS)
+    behind = tx.queues.ready_to_start(*queue, MOST_BEHIND, MOST_OFFERS)
     fresh = look.unknown(tx, agent.id, behind, now) if look is not None else behind
     found += around(fresh[:MOST_OFFERS])
     if whole(found[-1]) or (plain := tx.queues.ready_whole(*queue)) is None:

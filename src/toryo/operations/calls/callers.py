@@ -65,11 +65,13 @@ class Credentials:
     """What the caller's program calls itself (`User-Agent`)."""
     idempotency_key: str | None = None
     """By which a create that is sent again is known (`Idempotency-Key`)."""
+    keyless: bool = False
+    """Whether the server is open to this request without a credential."""
 
     @property
     def anonymous(self) -> bool:
         """Whether nothing was brought that could prove anything."""
-        return not (self.bearer or self.session_token or self.cookie)
+        return not (self.bearer or self.session_token or self.cookie or self.keyless)
 
 
 NOTHING_SHOWN: Final = Credentials()

@@ -37,6 +37,7 @@ from toryo.operations.calls import (
     call_log,
     context,
     idempotency,
+    keyless,
     session_hooks,
     stored_limits,
     together,
@@ -360,6 +361,8 @@ class Dispatcher:
             caller = Caller(Kind.NOBODY)
         task_id = caller.launch.task_id if caller.launch is not None else None
         task = tx.tasks.find(task_id) if task_id is not None else None
+        if caller.kind is Kind.NOBODY and credentials.keyless and toolset is None:
+            return toolsets.tools_without_key(caller)
         project = tx.projects.find(task.project_id) if task is not None else None
         return toolsets.tools_for(
             caller,
@@ -579,7 +582,11 @@ class Request:
 
     def _identified(self, tx: Transaction) -> Caller:
         forgiving = self.operation.tool and (self.operation.grant is Grant.OPEN or self.operation.instead is not None)
-        return identify(tx, self.credentials, self.now, forgiving=forgiving)
+        caller = identify(tx, self.credentials, self.now, forgiving=forgiving)
+        if caller.kind is Kind.NOBODY and self.credentials.keyless and self.operation.grant in KEYED:
+            named = [getattr(self.parameters, each, None) for each in ("agent_id", "task_id")]
+            return keyless.caller(tx, *named, self.now)
+        return caller
 
     def _admit(self, caller: Caller) -> None:
         """May this caller call this, and not too often? Raises Refusal."""

@@ -33,6 +33,15 @@ def tools_for(
     return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
 
 
+def tools_without_key(caller: Caller) -> list[Operation]:
+    """Where the server is open: the tools of queues as they are called without a key, and those of an agent that is
+    started by hand.
+    """
+    queue = {tool.name: tool for tool in tools() if (tool.grant in KEYED and tool.listed)}
+    by_hand = [tool for tool in tools_for(caller) if tool.name not in queue]
+    return [*(_shown(tool, caller, Audience.EVERYONE, for_queue=True) for tool in queue.values()), *by_hand]
+
+
 def _listed(caller: Caller, toolset: str | None, audience: Audience) -> list[Operation]:
     if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
         return [operation for operation in tools() if operation.grant in (Grant.COORDINATOR, Grant.OPEN)]

@@ -62,7 +62,7 @@ def _servants(call: Call, asked: ClaimStarts, live: set[tuple[str, str]]) -> Ite
     serving = call.tx.agents.serving()
     ready: dict[tuple[str, str], Millis] = {}
     for project_id, queue in {(project_id, queue) for project_id, queue, _ in serving}:
-        for task in call.tx.queues.ready(project_id, queue, call.now, 1):
+        for task in call.tx.queues.ready_to_start(project_id, queue, call.now, 1):
             ready[project_id, queue] = task.created_at
     if not ready:
         return

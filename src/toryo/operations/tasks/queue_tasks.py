@@ -14,6 +14,8 @@ from toryo.domain import creation_rules, queue
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.projects import Project
+from toryo.domain.queue import KEYLESS
 from toryo.domain.tasks import Details, Priority, Status, Task, priority_named
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas
@@ -170,6 +172,8 @@ def _file(call: Call, wanted: Wanted) -> Task:
     parent = _parent(call, wanted.parent_task_id)
     draft = wanted.draft
     creation_rules.refuse_command_for_others(draft)
+    if call.caller.key is not None and call.caller.key.id == KEYLESS:
+        _refuse_programs(call, project, wanted.agent_type)
     if parent is not None and call.caller.kind is not Kind.SESSION:
         # Nobody who files with a key waits for the parts of a task, so the parent is told and contains nothing.
         draft, call.correlation_id = replace(draft, origin_id=parent.id), parent.correlation_id
@@ -182,6 +186,20 @@ def _file(call: Call, wanted: Wanted) -> Task:
     [made] = mutations.create(call, project, parent, [draft]).values()
     limits = replace(made.task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
     return call.tx.tasks.save(made.task, limits)
+
+
+def _refuse_programs(call: Call, project: Project, agent_type: str) -> None:
+    """What comes without a key starts no program, so it does not go to an agent that Toryo starts."""
+    starts = [
+        agent_id for where, queue, agent_id in call.tx.agents.serving() if (where, queue) == (project.id, agent_type)
+    ]
+    if starts:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"The queue {agent_type} is served by {starts[0]}, which Toryo starts. That needs an API key.",
+            "Choose a queue of agents that run by themselves (list_agents), or ask a person for an API key.",
+            agent_type=agent_type,
+        )
 
 
 def _parent(call: Call, parent_id: str | None) -> Task | None:
