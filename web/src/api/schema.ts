@@ -2458,9 +2458,26 @@ export interface components {
             requested_by: string;
         };
         /**
+         * UnmergedSubtask
+         * @description The work of a subtask that is not in the worktree of its task. `conflicts_with`: the subtasks on the other side;
+         *     none: what the task itself has changed. `trouble`: what else prevents the merge.
+         */
+        UnmergedSubtask: {
+            /** Task Id */
+            task_id: string;
+            /** Files */
+            files: string[];
+            /** Conflicts With */
+            conflicts_with: string[];
+            /** Trouble */
+            trouble: string | null;
+            /** Resolved By */
+            resolved_by: string | null;
+        };
+        /**
          * Worktree
          * @description `review`: how it stands with the people who review it; null where there is nothing to review. With
-         *     `changes_requested` it waits for the task named there.
+         *     `changes_requested` it waits for the task named there. `unmerged`: the work of subtasks that is not in it.
          */
         Worktree: {
             /** Task Id */
@@ -2503,6 +2520,8 @@ export interface components {
             /** Merged Into */
             merged_into: string | null;
             pull_request: components["schemas"]["PullRequest"] | null;
+            /** Unmerged */
+            unmerged: components["schemas"]["UnmergedSubtask"][];
             /** Trouble */
             trouble: string | null;
             /** Created At */
@@ -2596,7 +2615,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "pull_request";
+            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "pull_request";
             /** Task Id */
             task_id: string;
             /** Project Id */
@@ -3130,6 +3149,7 @@ export interface components {
         /**
          * PersonsTask
          * @description One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
+         *     `unmerged`: the work of subtasks that could not be merged into its worktree, each with a `message`.
          *     `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
          *     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
          *     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
@@ -3230,6 +3250,8 @@ export interface components {
             handoffs: components["schemas"]["Handoff"][];
             /** May Conflict With */
             may_conflict_with: components["schemas"]["MayConflict"][];
+            /** Unmerged */
+            unmerged: components["schemas"]["ToldUnmerged"][];
             changes_requested: components["schemas"]["RequestedChanges"] | null;
             /** Reviews */
             reviews: components["schemas"]["TaskOfReview"][];
@@ -3257,6 +3279,21 @@ export interface components {
             status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
             /** Assignee Id */
             assignee_id: string | null;
+        };
+        /** ToldUnmerged */
+        ToldUnmerged: {
+            /** Task Id */
+            task_id: string;
+            /** Files */
+            files: string[];
+            /** Conflicts With */
+            conflicts_with: string[];
+            /** Trouble */
+            trouble: string | null;
+            /** Resolved By */
+            resolved_by: string | null;
+            /** Message */
+            message: string;
         };
         /** Task */
         Task: {
@@ -4533,6 +4570,15 @@ export interface components {
             /** Ports */
             ports?: components["schemas"]["ServedPort"][];
             refused_hosts?: components["schemas"]["RefusedHosts"] | null;
+        };
+        /** Incomplete */
+        Incomplete: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Message */
+            message: string;
         };
         /** Merging */
         Merging: {
@@ -12124,6 +12170,8 @@ export interface operations {
                         merging: components["schemas"]["Merging"][];
                         /** May Conflict */
                         may_conflict: components["schemas"]["Conflicting"][];
+                        /** Unmerged */
+                        unmerged: components["schemas"]["Incomplete"][];
                     };
                 };
             };

@@ -23,7 +23,7 @@ LONGEST_OUTPUT = 4_000
 """Characters of the output of one check."""
 BRIEF = 300
 PAUSED = "The queue is paused."
-RESOLVE = (
+RESOLVE = constant(
     "Both sides have been merged in your worktree. Where they conflict, the files contain both, between lines that "
     "begin with <<<<<<< and >>>>>>>. Change these places so that what both sides wanted holds, and remove these lines. "
     "A file that one side deleted, or that is not text, is there as one side left it: decide about it. You need no "
@@ -62,7 +62,7 @@ def of_subtask(
         together([constant("The other side:"), *(_subtask(each) for each in others)], "\n")
         if others
         else constant("The other side is what the task itself has changed."),
-        constant(RESOLVE),
+        RESOLVE,
     ]  # fmt: skip
     if by_hand and work is not None:
         how = say("Or resolve it by hand: in {path}, run git merge {branch}, commit, and cancel this task.",
@@ -154,7 +154,7 @@ def _of_conflict(call: Call, task: Task, entry: Entry) -> Iterator[Worded]:
         )
     else:
         yield say("The other side is on {target} at commit {base}.", target=entry.target, base=_base(entry))
-    yield constant(RESOLVE)
+    yield RESOLVE
 
 
 def _within(call: Call, task: Task, conflict: dict[str, Any]) -> Iterator[Worded]:
@@ -163,7 +163,7 @@ def _within(call: Call, task: Task, conflict: dict[str, Any]) -> Iterator[Worded
     found = {each.id: each for each in call.tx.tasks.find_all(sorted({*names})) if each.project_id == task.project_id}
     sides = [_subtask(found[each]) for each in names if each in found]
     yield together([constant("Both sides are parts of this work:"), *sides], "\n")
-    yield constant(RESOLVE)
+    yield RESOLVE
 
 
 def _side(call: Call, entry: Entry, other: dict[str, Any]) -> Worded:

@@ -23,6 +23,7 @@ from toryo.domain.moves import Actor, Order
 from toryo.domain.tasks import CheckFailure, Checks, Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
+from toryo.domain.wording import say
 from toryo.domain.worktrees import OWN, TRIES, Brought, Kind, Worktree, WorktreeJob, out_of_tree
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters
@@ -103,17 +104,12 @@ def _refuse_conflicts(tree_state: TreeState, main: Task, worktree: Worktree) -> 
         if found.get("files") and solver is not None and solver.open:
             raise Refusal(
                 Code.SUBTASKS_OPEN,
-                f"The work of subtask {task_id} conflicts with {_other_side(found)}, so it is not in your worktree.",
-                f"Task {solver.id} resolves the conflict. Call get_next_action.",
+                say("The work of subtask {task_id} conflicts, so it is not in your worktree.", task_id=task_id),
+                say("Task {task_id} resolves the conflict. Call get_next_action.", task_id=solver.id),
                 task_id=main.id,
                 open_subtasks=[{"task_id": solver.id, "title": solver.title, "status": solver.status.value}],
                 unmerged=subtask_work.unmerged(worktree),
             )
-
-
-def _other_side(found: Brought) -> str:
-    others = found.get("others") or []
-    return f"that of {', '.join(others)}" if others else "what your task has changed"
 
 
 # --- what a Coordinator reports ---------------------------------------------------------------------------------------
