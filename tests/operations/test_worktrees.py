@@ -418,13 +418,13 @@ def test_a_report_of_a_launch_that_is_over_does_not_bring_back_what_was_discarde
     assert len(yard.world.events("worktree.made")) == 1
 
 
-def test_an_agent_and_its_checks_are_told_the_worktrees_directory_only_while_the_project_says_so(yard: Yard):
+def test_an_agent_and_its_checks_are_told_the_worktrees_directory_also_when_the_project_has_none_any_more(yard: Yard):
     task = yard.world.task("w1")
     process = yard.world.process(yard.launch("w1"))
     process.sign_in()
     assert process.call("get_my_task")["task"]["working_directory"] == f"/w/{task}/sub"
     yard.world.owner.call("edit_project", project_id=yard.world.project_id, settings={"isolation": "none"})
-    assert process.call("get_my_task")["task"]["working_directory"] == "/srv/house"
+    assert process.call("get_my_task")["task"]["working_directory"] == f"/w/{task}/sub"
 
 
 # --- whom it waits for -----------------------------------------------------------------------------------------------
@@ -699,3 +699,106 @@ def test_a_start_says_nothing_about_the_base_and_only_what_was_told_is_accepted(
     yard.ask("merge", task, anyway=True)
     (job,) = yard.worktree_jobs()
     assert (job["options"]["anyway"], job["options"]["order"][0]["accepts"]) == (True, MOVED["commit"])
+
+
+# --- a task keeps its place -------------------------------------------------------------------------------------------
+
+
+def _set(yard: Yard, isolation: str) -> None:
+    yard.world.owner.call("edit_project", project_id=yard.world.project_id, settings={"isolation": isolation})
+
+
+def _again(yard: Yard, task: str, agent_id: str = "w1") -> Answer:
+    """It is continued: the launch."""
+    yard.world.move(task, "in_progress")
+    (launch,) = yard.c1.claim(agent_ids=[agent_id], free_slots=1)["start"]
+    yard.c1.running.append(launch["launch_id"])
+    assert isinstance(launch, dict)
+    return launch
+
+
+def _blocked(yard: Yard, launch: Answer, *, worktree: bool) -> None:
+    process = yard.world.process(launch)
+    process.sign_in()
+    process.call("report_model", provider="claude", model_id="model-1")
+    process.call("get_my_task")
+    process.call("report_completed", result="blocked", summary="I need a key.")
+    if worktree:
+        yard.told(launch, head_commit="h1", commits=1)
+    yard.c1.exited(launch["launch_id"], exit_code=0)
+
+
+def test_a_task_that_has_a_worktree_goes_on_in_it_whatever_the_project_says_since(yard: Yard) -> None:
+    task = yard.world.task("w1")
+    first = yard.launch("w1")
+    _blocked(yard, first, worktree=True)
+    _set(yard, "none")
+    launch = _again(yard, task)
+    assert (launch["workspace"]["isolation"], launch["workspace"]["name"]) == ("worktree", task)
+    yard.told(launch)
+    process = yard.world.process(launch)
+    process.sign_in()
+    process.call("report_model", provider="claude", model_id="model-1")
+    assert process.call("get_my_task")["task"]["working_directory"] == f"/w/{task}/sub"
+    yard.world.task("w2")
+    (other,) = yard.c1.claim(agent_ids=["w2"], free_slots=1)["start"]
+    assert other["workspace"] == {"isolation": "none"}
+
+
+def test_its_files_are_on_one_machine_all_the_same(yard: Yard) -> None:
+    task = yard.world.task("w1")
+    _blocked(yard, yard.launch("w1"), worktree=True)
+    _set(yard, "none")
+    yard.world.move(task, "in_progress")
+    assert yard.world.coordinator("c2").claim(agent_ids=["w1"], free_slots=1)["start"] == []
+
+
+def test_a_task_that_was_begun_in_the_projects_directory_goes_on_there(yard: Yard) -> None:
+    _set(yard, "none")
+    task = yard.world.task("w1")
+    (first,) = yard.c1.claim(agent_ids=["w1"], free_slots=1)["start"]
+    yard.c1.running.append(first["launch_id"])
+    assert first["workspace"] == {"isolation": "none"}
+    _blocked(yard, first, worktree=False)
+    _set(yard, "worktree")
+    assert _again(yard, task)["workspace"] == {"isolation": "none"}
+    yard.world.task("w2")
+    assert yard.launch("w2")["workspace"]["isolation"] == "worktree"
+
+
+def test_once_its_work_is_merged_it_begins_where_the_project_says(yard: Yard) -> None:
+    task = yard.world.task("w1")
+    _blocked(yard, yard.launch("w1"), worktree=True)
+    job = yard.ask("merge", task)
+    yard.worktree_jobs()
+    yard.report(job, done=True, merged=yard.merged(task))
+    _set(yard, "none")
+    assert _again(yard, task)["workspace"] == {"isolation": "none"}
+
+
+# --- a merge, and a worktree that stays -------------------------------------------------------------------------------
+
+
+def test_a_merged_worktree_that_stays_says_why_and_can_be_discarded(yard: Yard) -> None:
+    task = yard.worked("w1")
+    job = yard.ask("merge", task)
+    yard.worktree_jobs()
+    (one,) = yard.merged(task)
+    yard.report(job, done=True, merged=[{**one, "kept": "/w/t was not removed. sub/ exists nowhere else."}])
+    told = yard.job(job)
+    assert (told["done"], told["answer"]["merged"][0]["kept"]) == (
+        True,
+        "/w/t was not removed. sub/ exists nowhere else.",
+    )
+    shown = yard.worktree(task)
+    assert (shown["state"], shown["merged_into"], shown["trouble"]) == (
+        "merged",
+        "main",
+        told["answer"]["merged"][0]["kept"],
+    )
+    yard.world.owner.refused("merge_task", Code.WORKTREE_NOT_FOUND, task_id=task)
+    gone = yard.ask("discard", task)
+    yard.worktree_jobs()
+    yard.report(gone, done=True, gone=[task])
+    assert (yard.worktree(task)["state"], yard.worktree(task)["trouble"]) == ("merged", None)
+    yard.world.owner.refused("discard_task_work", Code.WORKTREE_NOT_FOUND, task_id=task)

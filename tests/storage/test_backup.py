@@ -115,6 +115,51 @@ def test_a_backup_restores_every_row_and_work_goes_on_there(world: World, elsewh
     assert events[-1]["task_id"] == second
 
 
+def test_after_a_restore_nothing_runs_until_a_person_resumes_a_project(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    other = world.project(name="Other")
+    world.owner.call("archive_project", project_id=other)
+    task = file_task(world, "in progress")
+    world.owner.call("move_task", task_id=task, status="in_progress")
+    backup.backup(world.database, tmp_path / "toryo.backup")
+    backup.restore(elsewhere, tmp_path / "toryo.backup", paused_at=world.now)
+    assert elsewhere.read(integrity.check) == []
+    there = World(elsewhere, now=world.now + 10 * 86_400_000)
+    there.project_id = world.project_id
+    for _ in range(2):
+        there.housekeep()
+        assert there.coordinator().claim()["start"] == []
+    assert there.why("worker-a") == "hold project_paused"
+    statuses = {each["id"]: each["status"] for each in there.owner.call("list_projects")["projects"]}
+    assert statuses == {world.project_id: "paused", other: "archived"}
+    (event,) = there.events("project.paused")
+    assert event["data"] == {"reason": "restored_from_backup"}
+    there.owner.call("resume_project", project_id=world.project_id)
+    assert [each["agent_id"] for each in there.coordinator().claim()["start"]] == ["worker-a"]
+
+
+def test_what_a_coordinator_was_to_do_with_files_is_not_done_after_a_restore(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    world.owner.call("edit_project", project_id=world.project_id, settings={"isolation": "worktree"})
+    task = file_task(world, "to be merged")
+    world.owner.call("move_task", task_id=task, status="in_progress")
+    process = world.start("worker-a")
+    place = {"path": "/w/t", "directory": "/w/t", "branch": "toryo/t", "base_branch": "main", "base_commit": "a" * 40}
+    work = {"head_commit": "b" * 40, "commits": 1, "files_changed": 1}
+    world.coordinator().call("report_worktree", launch_id=process.launch_id, **place, **work)
+    process.report()
+    world.coordinator().exited(process.launch_id, exit_code=0)
+    job = world.owner.call("merge_task", task_id=task)["job_id"]
+    backup.backup(world.database, tmp_path / "toryo.backup")
+    backup.restore(elsewhere, tmp_path / "toryo.backup", paused_at=world.now)
+    there = World(elsewhere, now=world.now)
+    assert there.coordinator().claim()["worktree_jobs"] == []
+    told = there.owner.call("show_worktree_job", job_id=job)["worktree_job"]
+    assert (told["done"], "restored from a backup" in told["answer"]["trouble"]) == (False, True)
+
+
 def test_a_backup_taken_while_others_write_keeps_every_rule(world: World, elsewhere: Database, tmp_path: Path) -> None:
     stop = threading.Event()
     begun = threading.Event()

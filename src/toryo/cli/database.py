@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,7 +92,8 @@ def restore(
         ),
     ] = False,
 ) -> None:
-    """Restore a backup into an empty database. Tokens and API keys are left out. Nothing that exists is overwritten."""
+    """Restore a backup into an empty database. Every project is paused until you resume it. Tokens and API keys are
+    left out. Nothing that exists is overwritten."""
     from toryo.storage import backup, open_database
 
     if not file.is_file():
@@ -99,7 +101,7 @@ def restore(
     with _opened(here, database, create=True) as opened:
         open_database.upgrade(opened)
         try:
-            restored = backup.restore(opened, file, credentials=credentials)
+            restored = backup.restore(opened, file, credentials=credentials, paused_at=int(time.time() * 1000))
         except backup.NotEmpty as error:
             raise Misuse(f"{opened.place}: {error.message}", _elsewhere(here, file, opened.place, database)) from None
     rows, left_out = sum(restored.tables.values()), restored.left_out
@@ -112,7 +114,10 @@ def restore(
     here.answer(
         {"success": True, "rows": rows, "left_out": left_out, "tables": restored.tables},
         lambda: output.done(
-            f"restored {rows} rows into {opened.place}", *without, f"To continue: {start} (it makes new tokens)"
+            f"restored {rows} rows into {opened.place}",
+            *without,
+            f"To look at it: {start} (it makes new tokens)",
+            "Every project is paused, so that nothing runs twice. To continue with one: toryo project resume PRJ",
         ),
     )
 

@@ -20,12 +20,18 @@ import orjson
 import sqlalchemy as sa
 
 import toryo
+from toryo.domain import ids
+from toryo.domain.agents import SYSTEM
+from toryo.domain.events import SETUP, Event
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.projects import Status
 from toryo.domain.times import DAY, Millis
+from toryo.domain.worktrees import Kind
 from toryo.storage import migrations, retention, schema, statistics
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
+from toryo.storage.events import Events
 from toryo.storage.migrations import STEPS
 
 FORMAT = 1
@@ -75,8 +81,11 @@ def backup(database: Database, file: Path) -> dict[str, int]:
     return counts
 
 
-def restore(database: Database, file: Path, *, credentials: bool = False) -> Restored:
+def restore(database: Database, file: Path, *, credentials: bool = False, paused_at: Millis | None = None) -> Restored:
     """Reads an archive into a database without projects.
+
+    `paused_at`: every project is paused from then on. What was in progress may be in progress elsewhere, and people
+    look at a backup in the very directories that agents work in: nothing runs there until a person says so.
 
     Without `credentials`, tokens and sign-ins of the backup stay invalid, because some may have been revoked since.
     Passwords and passkeys are restored: they are stored nowhere else.
@@ -84,11 +93,40 @@ def restore(database: Database, file: Path, *, credentials: bool = False) -> Res
 
     def work(connection: Connection) -> Restored:
         restored = _read(connection, file, credentials=credentials)
+        if paused_at is not None:
+            _hold_everything(connection, paused_at)
         retention.wait(connection, _UNPRUNED)
         statistics.collect(connection)
         return restored
 
     return database.write(work)
+
+
+def _hold_everything(connection: Connection, now: Millis) -> None:
+    """Pauses what is active, and ends the jobs that a Coordinator would do in people's repositories."""
+    projects, jobs, events = schema.projects, schema.worktree_jobs, Events(connection)
+    active = projects.c.status == Status.ACTIVE.value
+    for row in connection.all(Statement(sa.select(projects.c.id).where(active).order_by(projects.c.id))):
+        event_id = ids.make(ids.EVENT, now, secrets.randbits(50))
+        why = {"reason": "restored_from_backup"}
+        events.append(Event(event_id, now, SYSTEM, False, "project.paused", project_id=row[0], root_id=SETUP, data=why))
+    events.flush()
+    paused = {"status": Status.PAUSED.value, "paused_at": sa.literal(now), "updated_at": sa.literal(now)}
+    connection.run(Statement(sa.update(projects).where(active).values(paused)))
+    queued = Kind.QUEUE_MERGE.value  # the merge queue sends its own again when its project is resumed
+    open_ = sa.and_(jobs.c.finished_at.is_(None), jobs.c.kind != queued)
+    told = {"finished_at": sa.literal(now), "done": sa.bindparam("done"), "answer": sa.bindparam("said")}
+    end = Statement(sa.update(jobs).where(jobs.c.id == sa.bindparam("this_id")).values(told))
+    for job_id, answer in connection.all(Statement(sa.select(jobs.c.id, jobs.c.answer).where(open_))):
+        said = orjson.dumps({**(orjson.loads(answer) if answer else {}), **_NOT_DONE}).decode()
+        connection.run(end, this_id=job_id, done=False, said=said)
+
+
+_NOT_DONE = {
+    "trouble": "The database was restored from a backup that was made before this was done. Look at the repository, "
+    "then request it again.",
+    "given_up": True,
+}
 
 
 def forget_credentials(database: Database) -> None:

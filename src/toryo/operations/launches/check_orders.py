@@ -51,7 +51,10 @@ def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
             continue
         launch = call.tx.launches.find(check.launch_id)
         lost = gone(check.taken_at or check.created_at, call.now)
+        project = call.tx.projects.find(check.project_id)
         if launch is None or (check.taken_at is not None and not lost and not _answer_lost(check, asked)):
+            continue
+        if project is None or not project.active:  # a check runs commands, as agents do
             continue
         if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
             continue

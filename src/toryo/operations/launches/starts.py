@@ -10,7 +10,7 @@ from toryo.domain import ids
 from toryo.domain.agents import Agent, Program
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
-from toryo.domain.projects import Isolation, Project
+from toryo.domain.projects import Project
 from toryo.domain.times import iso
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
@@ -134,8 +134,9 @@ class Start(TypedDict):
 
 
 def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
-    kind = project.settings.isolation
-    if kind is Isolation.NONE or launch.purpose is not Purpose.TASK or launch.task_id is None:
+    if launch.purpose is not Purpose.TASK or launch.task_id is None:
+        return {"isolation": "none"}
+    if not worktree_locks.has_own(call, launch.task_id, project.id, launch.id):
         return {"isolation": "none"}
     found = worktree_locks.sources(call, launch.task_id)
     return {

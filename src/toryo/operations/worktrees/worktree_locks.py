@@ -53,14 +53,28 @@ def directory(call: Call, task_id: str) -> str | None:
 def in_use(call: Call, task_id: str) -> Worktree | None:
     """The worktree in which the task's process works, if there is one."""
     found = call.tx.worktrees.find(task_id)
-    return found if found is not None and found.open and _isolated(call, found.project_id) else None
+    return found if found is not None and found.open else None
+
+
+def has_own(call: Call, task_id: str, project_id: str, launch_id: str | None = None) -> bool:
+    """Whether a task is worked on in a worktree: it keeps the place in which it was begun, with its files, whatever its
+    project says since. `launch_id`: the launch that is to begin now."""
+    found = call.tx.worktrees.find(task_id)
+    if found is not None and found.open:
+        return True
+    if not _isolated(call, project_id):
+        return False
+    if found is not None:  # merged or discarded: it begins anew
+        return True
+    launches = call.tx.launches.of_tasks([task_id])
+    return all(each.signed_in_at is None or each.id == launch_id for each in launches if each.purpose is Purpose.TASK)
 
 
 def workplace(call: Call) -> str | None:
     """Where the caller's process works: in its worktree, else where its Coordinator's file says, else where people have
     put the agent. None: in the project's directory."""
     session, launch = call.session, call.caller.launch
-    if session.purpose is Purpose.TASK and session.task_id is not None and _isolated(call, session.project_id):
+    if session.purpose is Purpose.TASK and session.task_id is not None:
         worktree = directory(call, session.task_id)
         if worktree is not None:
             return worktree
@@ -93,9 +107,9 @@ def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None
     """Why the task cannot be started now by this Coordinator (None: by some of those that are there), though it should
     be."""
     task = call.tx.tasks.find(task_id) if task_id is not None else None
-    if task is None or not _isolated(call, task.project_id):
+    own = call.tx.worktrees.find(task.id) if task is not None else None
+    if task is None or not ((own is not None and own.open) or _isolated(call, task.project_id)):
         return None
-    own = call.tx.worktrees.find(task.id)
     if own is not None and own.open:
         found = _worktree_job(call, own) or _elsewhere(call, own, coordinator_id)
         if found is not None:
