@@ -421,6 +421,7 @@ def test_14_a_task_of_its_queue_is_ready() -> None:
     assert (shown(offered(Q1, Q2)), offered(Q1, Q2).task_id) == (start("14", "has_ready_queue_task"), "q1")
     assert shown(offered()) == hold("15", "no_in_progress_task")
     assert shown(launch_rules.decide(snapshot(offers=[(Q1, tree_state(Q1))]))) == start("13", "has_in_progress_task")
+    assert shown(offered(Q1, blocked_tasks=1)) == start("14", "has_ready_queue_task")
 
 
 def test_14_what_is_held_back_by_other_work_is_passed_over() -> None:

@@ -95,7 +95,7 @@ def project_not_active(s: Snapshot) -> bool:
 
 def _pause_grace_over(s: Snapshot) -> bool:
     since = s.project.paused_at if s.project is not None else None
-    return s.now >= (since or 0) + s.limits.pause_grace
+    return since is None or s.now >= since + s.limits.pause_grace
 
 
 def not_member(s: Snapshot) -> bool:
@@ -117,7 +117,7 @@ def mistaken(s: Snapshot) -> bool:
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
     """Whether the grace period for a voluntary end is over. A command has none, because it gets no messages."""
     gets_messages = s.agent is None or s.agent.provider != COMMAND
-    return s.now >= (cause or 0) + (s.limits.stop_grace if gets_messages else 0)
+    return cause is None or not gets_messages or s.now >= cause + s.limits.stop_grace
 
 
 def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:

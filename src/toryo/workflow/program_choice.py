@@ -103,8 +103,8 @@ def own_used_up(s: Snapshot, purpose: Purpose) -> str | None:
 
 def used_up(s: Snapshot) -> list[str]:
     """The accounts of its programs whose quota is used up, that of its own program first."""
-    held = [(each.account, s.accounts.get(each.account)) for each in _programs(s) if each.account is not None]
-    return list(dict.fromkeys(name for name, found in held if found is not None and s.now < found.until))
+    accounts = dict.fromkeys(each.account or "" for each in _programs(s))
+    return [name for name in accounts if name in s.accounts and s.now < s.accounts[name].until]
 
 
 def _concerns(cooldown: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:
