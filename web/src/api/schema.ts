@@ -2558,6 +2558,8 @@ export interface components {
             commit: string;
             /** Into */
             into: string;
+            /** Kept */
+            kept?: string;
         };
         /**
          * OutcomeAnswer
