@@ -186,7 +186,7 @@ def test_a_discarded_worktree_without_anything_else_says_so(repository, place):
     assert said == "toryo/t1 was removed. All of its commits are in other branches."
 
 
-# --- files that git does not add as they are ---------------------------------------------------------------------------
+# --- files that git does not add as they are --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("whose", ["the agent's", "the person's"])

@@ -133,7 +133,7 @@ def test_a_session_that_has_ended_leaves_no_note_once_its_passkey_was_renewed(cr
         assert token.call("save_progress", progress="where I was")
 
 
-# --- nothing was heard of it, and then it reports ----------------------------------------------------------------------
+# --- nothing was heard of it, and then it reports ---------------------------------------------------------------------
 
 
 def given_up(crew: World) -> tuple[str, Process]:

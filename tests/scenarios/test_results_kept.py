@@ -116,5 +116,4 @@ def test_a_coordinator_that_alone_is_killed_is_followed_after_a_lease(build: Bui
     site.until("it is given up", lambda: site.history.of("launch.lost"), within=4 * LEASE)
     site.until("the other one has started it", lambda: len(site.history.starts(task_id=task)) == 2)
     assert other.alive and not ran.exists()
-    for agent in site.agents():
-        agent.kill()
+    programs.kill_everything_of([site.url])

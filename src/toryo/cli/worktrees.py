@@ -117,8 +117,8 @@ def merge(
     merged = job["answer"].get("merged", [])
     if not here.json:
         for each in merged:
-            stays = f"The worktree was kept: {each['kept']}" if each.get("kept") else ""
-            output.done(f"merged {each['task_id']} into {each['into']} ({each['commit'][:10]})", stays)
+            stays = [f"The worktree was kept: {each['kept']}"] if each.get("kept") else []
+            output.done(f"merged {each['task_id']} into {each['into']} ({each['commit'][:10]})", *stays)
         if (opened := job["answer"].get("pull_request")) is not None and job["done"]:
             output.done(f"pull request {opened['url']} ({opened['state']})", job["answer"].get("message") or "")
     if not job["done"]:

@@ -2577,6 +2577,8 @@ export interface components {
             commit: string;
             /** Into */
             into: string;
+            /** Kept */
+            kept?: string;
         };
         /**
          * OutcomeAnswer

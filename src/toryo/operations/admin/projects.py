@@ -31,7 +31,7 @@ from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import notifications
 from toryo.operations.tasks import questions
-from toryo.operations.worktrees import merge_queue
+from toryo.operations.worktrees import merge_queue, worktree_locks
 
 
 class ProjectResult(Result):
@@ -126,6 +126,7 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
         updated_at=call.now,
     )
     call.tx.projects.add(project)
+    worktree_locks.made_without(call, project)
     widened = projects.widened(Settings(), project.settings)
     call.event("project.created", project_id=project.id, data={"name": project.name, **wider_rights.told(widened)})
     return _project(project)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.talk_limits import TalkLimits
-from toryo.domain.times import SECOND
+from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import server_id
 from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.decision_cache import HoldCache, Waits
@@ -51,6 +51,8 @@ class Context:
     """Who computes forecasts; None where nobody does."""
     awake: Awake = field(default_factory=Awake)
     """Since when this server has been there without a gap."""
+    without_worktrees: dict[str, Millis] = field(default_factory=dict)
+    """Projects that give no worktrees and have none open, and when they were changed last."""
     answers: RecentAnswers = field(default_factory=RecentAnswers)
     server_id: server_id.Remembered = field(default_factory=server_id.Remembered)
 

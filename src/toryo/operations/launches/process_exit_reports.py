@@ -44,7 +44,7 @@ class RefusedHosts(Parameters):
 
 
 class Unreported(Parameters):
-    tool: Literal["report_completed", "submit_review", "update_task_status"] = Field(description="The call.")
+    tool: Id = Field(description="The tool that it would have called.")
     arguments: FewNames[dict[str, Any]] = Field(description="Its arguments.")
 
 
@@ -125,9 +125,11 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
 
 def _report(call: Call, launch: Launch, unreported: Unreported) -> None:
     """As its session would have: what the process has finished counts, unless somebody else has begun."""
-    session, told = call.tx.sessions.of_launch(launch.id), catalogue()[unreported.tool]
+    session, told = call.tx.sessions.of_launch(launch.id), catalogue().get(unreported.tool)
+    if session is None or told is None or told.grant is not Grant.TASK_SESSION:
+        return
     parameters = parameters_of(told, unreported.arguments)
-    if session is None or isinstance(parameters, Refusal):
+    if isinstance(parameters, Refusal):
         return
     agent = call.tx.agents.find(launch.agent_id)
     own = Call(call.tx, Caller(Kind.SESSION, agent=agent, session=session, launch=launch), call.now, call.context)

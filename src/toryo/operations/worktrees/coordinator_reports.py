@@ -22,7 +22,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
-from toryo.operations.worktrees import merge_queue, moved_bases, pull_requests, subtask_merges
+from toryo.operations.worktrees import merge_queue, moved_bases, pull_requests, subtask_merges, worktree_locks
 from toryo.operations.worktrees.moved_bases import MovedBase
 from toryo.operations.worktrees.subtask_merges import SubtaskWork
 from toryo.storage.coordinators import Disk
@@ -88,6 +88,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
         **values,
     )
     call.tx.worktrees.put(worktree)
+    worktree_locks.has_one(call, worktree.project_id)
     if told.head_commit is not None:
         moved_bases.looked(call, worktree, told.moved_base)
     if before is not None and before.open and before.coordinator_id != launch.coordinator_id:

@@ -12,11 +12,11 @@ from toryo.domain import coordinators, ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
-from toryo.domain.projects import Isolation
+from toryo.domain.projects import Isolation, Project
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import CHANGES_FILES, Kind, Worktree, WorktreeJob
+from toryo.domain.worktrees import CHANGES_FILES, Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes, subtask_work
 
@@ -59,6 +59,8 @@ def in_use(call: Call, task_id: str) -> Worktree | None:
 def has_own(call: Call, task_id: str, project_id: str, launch_id: str | None = None) -> bool:
     """Whether a task is worked on in a worktree: it keeps the place in which it was begun, with its files, whatever its
     project says since. `launch_id`: the launch that is to begin now."""
+    if not _may_have(call, project_id):
+        return False
     found = call.tx.worktrees.find(task_id)
     if found is not None and found.open:
         return True
@@ -74,7 +76,7 @@ def workplace(call: Call) -> str | None:
     """Where the caller's process works: in its worktree, else where its Coordinator's file says, else where people have
     put the agent. None: in the project's directory."""
     session, launch = call.session, call.caller.launch
-    if session.purpose is Purpose.TASK and session.task_id is not None:
+    if session.purpose is Purpose.TASK and session.task_id is not None and _may_have(call, session.project_id):
         worktree = directory(call, session.task_id)
         if worktree is not None:
             return worktree
@@ -107,8 +109,10 @@ def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None
     """Why the task cannot be started now by this Coordinator (None: by some of those that are there), though it should
     be."""
     task = call.tx.tasks.find(task_id) if task_id is not None else None
-    own = call.tx.worktrees.find(task.id) if task is not None else None
-    if task is None or not ((own is not None and own.open) or _isolated(call, task.project_id)):
+    if task is None or not _may_have(call, task.project_id):
+        return None
+    own = call.tx.worktrees.find(task.id)
+    if not ((own is not None and own.open) or _isolated(call, task.project_id)):
         return None
     if own is not None and own.open:
         found = _worktree_job(call, own) or _elsewhere(call, own, coordinator_id)
@@ -207,6 +211,31 @@ def away(call: Call, coordinator_id: str) -> Worded:
         coordinator_id=coordinator_id,
         since=say("since {time}", time=iso(at)) if at is not None else constant("yet"),
     )
+
+
+def _may_have(call: Call, project_id: str) -> bool:
+    """Whether tasks of the project may have worktrees: it gives them, or gave them and some are left. A project that
+    gives none gets none, so that none is left is remembered until the project is changed."""
+    project, known = call.tx.projects.find(project_id), call.context.without_worktrees
+    if project is None or project.settings.isolation is Isolation.WORKTREE:
+        return project is not None
+    if known.get(project_id) == project.updated_at:
+        return False
+    if call.tx.worktrees.of_project(project_id, 1, None, State.OPEN):
+        return True
+    known[project_id] = project.updated_at
+    return False
+
+
+def made_without(call: Call, project: Project) -> None:
+    """A new project has no worktrees."""
+    if project.settings.isolation is not Isolation.WORKTREE:
+        call.context.without_worktrees[project.id] = project.updated_at
+
+
+def has_one(call: Call, project_id: str) -> None:
+    """A worktree was made, perhaps for a launch that was ordered before its project was changed."""
+    call.context.without_worktrees.pop(project_id, None)
 
 
 def _isolated(call: Call, project_id: str) -> bool:
