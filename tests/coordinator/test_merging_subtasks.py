@@ -228,3 +228,18 @@ def test_a_side_that_was_deleted_conflicts_and_either_decision_counts(repository
     assert (found.begun, found.files) == (True, ("a",))
     assert kept(mine).trouble == ""
     assert bring(make(repository, place, "t3"), "t1", "t2") == ()
+
+
+def test_a_merge_that_was_killed_while_its_files_were_written_is_begun_again_as_one(repository, place):
+    worked(repository, place, "t2", a="two\n", new="new\n")
+    worktree = worked(repository, place, a="mine\n")
+    before = repository.git("rev-parse", "toryo/t1")
+    begin(worktree, "t2")
+    marks = (worktree.path / "a").read_text()
+    for where in (None, worktree.path):  # neither the branch nor the agent's repository was moved yet
+        repository.git("update-ref", "refs/heads/toryo/t1", before, at=where)
+    (worktree.path / "new").unlink()
+    (found,) = begin(worktree, "t2")
+    assert (found.begun, found.trouble) == (True, "")
+    assert ((worktree.path / "a").read_text(), (worktree.path / "new").read_text()) == (marks, "new\n")
+    assert repository.git("rev-parse", "toryo/t1^1") == before

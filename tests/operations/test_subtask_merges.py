@@ -165,6 +165,23 @@ def test_the_work_of_a_part_below_a_part_that_has_no_worktree_belongs_to_it_too(
     assert job["options"]["subtasks"] == [parts.one, below]
 
 
+def test_a_part_that_leads_others_stands_for_their_work_unless_its_worktree_lacks_it(world: World):
+    yard = Yard(world)
+    for name in ("lead", "chief"):
+        world.manager(name, "boss")
+    main = world.task("boss", title="All")
+    half = world.task("lead", title="Half", parent_task_id=main)
+    yard.worked("w1", title="Quarter", parent_task_id=half)
+    yard.work("lead", half)
+    other = world.task("chief", title="Other", parent_task_id=main)
+    launch = yard.launch("chief")
+    yard.told(launch, head_commit="b0")
+    below = yard.worked("w2", title="Below", parent_task_id=other)
+    world.move(other, "completed")
+    yard.c1.exited(launch["launch_id"], exit_code=0)
+    assert yard.launch("boss")["workspace"]["brings"] == [half, other, below]
+
+
 def test_what_prevents_the_merge_is_told_like_a_failed_check_and_tried_again_at_the_next_report(parts: Parts):
     parts.done(parts.one, parts.two)
     parts.report()

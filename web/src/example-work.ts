@@ -9,6 +9,7 @@ export const work: Worktree = {
   assignee_id: "ada",
   review: "to_review",
   changes_requested: null,
+  unmerged: [],
   pull_request: null,
   project_id: "shop",
   coordinator_id: "here",

@@ -163,6 +163,7 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     acceptance: [],
     touches: [],
     may_conflict_with: [],
+    unmerged: [],
     checks: "none",
     check_failures: [],
     required_checks: [],

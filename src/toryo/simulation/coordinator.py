@@ -31,6 +31,8 @@ LOOKS_AGAIN_SECONDS = 400
 """How long a claim goes on waiting without a look if nothing has changed: shorter than leases, which a look renews."""
 JOB_SECONDS = 5.0
 """How long a job for a worktree takes."""
+HEAD = "c1"
+"""The last commit of every branch."""
 
 
 @dataclass
@@ -141,13 +143,13 @@ class Coordinator:
         for launch in plan.start:
             entry = self.entries[launch.launch_id]
             entry.since = now
-            self._worktree(launch)
+            self._worktree(launch, **_said(subtasks=_brought(_workspace(launch, "brings")) or None))
             entry.program = self._begin(launch)
 
     def _reap(self, entry: Entry) -> None:
         program = entry.program
         assert program is not None
-        self._worktree(entry.launch, head_commit="c1", commits=1, files_changed=1)
+        self._worktree(entry.launch, head_commit=HEAD, commits=1, files_changed=1)
         self.print(program)
         stopped = entry.stage is not Stage.NONE
         error = Ended.STOPPED.value if stopped else program.error
@@ -182,7 +184,7 @@ class Coordinator:
             program.offset += len(text)
 
     def _worktree(self, launch: Launch, **figures: Any) -> None:
-        name = _workspace(launch)
+        name = _workspace(launch, "name")
         if name:
             place = f"/simulated/{name}"
             self._world.call(
@@ -210,12 +212,20 @@ class Coordinator:
 
     def _done(self, job: WorktreeJob) -> None:
         self._jobs.discard(job.job_id)
+        order = job.options.get("order", ())
         merged = [
-            {"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in job.options.get("order", ())
+            {"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in order if "into" in each
         ]
         gone = [job.task_id] if job.kind in ("discard", "clean") else []
+        brought = _brought(job.options.get("subtasks"))
         self._world.call(
-            "report_worktree_job", COORDINATOR_TOKEN, job_id=job.job_id, done=True, merged=merged, gone=gone
+            "report_worktree_job",
+            COORDINATOR_TOKEN,
+            job_id=job.job_id,
+            done=True,
+            merged=merged,
+            gone=gone,
+            **_said(answer={"subtasks": brought} if brought else None),
         )
         self.news()
 
@@ -271,7 +281,7 @@ class Coordinator:
         world = self._world
         due = self._next_due is not None and world.time.now >= self._next_due
         long_ago = world.time.now - self._looked_at > LOOKS_AGAIN_SECONDS * 1000
-        isolated = any(_workspace(entry.launch) for entry in self.entries.values())
+        isolated = any(_workspace(entry.launch, "name") for entry in self.entries.values())
         if due or long_ago or isolated or world.work != self._seen_work or self._claim_hinted:
             self._look()
             return
@@ -312,11 +322,15 @@ class Coordinator:
         self._seen_slots = asked if slots >= asked else self._limits.max_concurrent
 
 
-def _workspace(launch: Launch) -> str | None:
-    """The name of its worktree, if it has one of its own."""
+def _workspace(launch: Launch, what: str) -> Any:
+    """Of its worktree, if it has one of its own."""
     workspace = launch.workspace if isinstance(launch.workspace, dict) else {}
-    name: str | None = workspace.get("name")
-    return name
+    return workspace.get(what)
+
+
+def _brought(subtasks: Any) -> list[dict[str, str]]:
+    """In a simulation nothing conflicts."""
+    return [{"task_id": each, "commit": HEAD} for each in subtasks or ()]
 
 
 def _said(**values: Any) -> dict[str, Any]:

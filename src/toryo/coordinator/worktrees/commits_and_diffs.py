@@ -257,6 +257,23 @@ def bring(worktree: Worktree, there: Git, commit: str) -> None:
         _forward(found, commit)
 
 
+def go_on(worktree: Worktree, there: Git, commit: str) -> bool:
+    """Ends a move forward to this commit that was killed in the middle; False if files have been changed otherwise."""
+    with view(worktree, there, keeps=True) as found:
+        _stage(found.git)
+        options = ("diff-tree", "-r", "--name-only", "--no-renames", "-z")
+        tree = found.git("write-tree")
+        changed = set(found.git.must(*options, found.head, tree).names)
+        if changed & set(found.git.must(*options, tree, commit).names):
+            return False
+        found.git("reset", "--hard", "--quiet", commit, seconds=LONG)
+        found.at(commit)
+        advance(found.home, worktree, commit)
+        found.follow(commit)
+        found.save()
+        return True
+
+
 def catch_up(worktree: Worktree) -> None:
     """Brings a worktree without changes to what people have committed to its branch."""
     there = inside(worktree)

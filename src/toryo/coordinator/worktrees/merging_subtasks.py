@@ -95,7 +95,7 @@ def begin(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
             if conflict_marks.marked(worktree.path, git, head):
                 break
             if hindrance := commits_and_diffs.unkept(worktree):
-                told.append(replace(each, trouble=hindrance))
+                told.append(_again(git, there, worktree, each) or replace(each, trouble=hindrance))
                 break
             each = _one(git, there, worktree, each)
             if each.files:
@@ -142,6 +142,15 @@ def _against(git: Git, each: Brought, merged: Sequence[Brought]) -> Brought:
     commit = str(each.commit)
     others = [other.branch for other in merged if isinstance(joined(git, str(other.commit), commit), tuple)]
     return replace(each, others=tuple(others))
+
+
+def _again(git: Git, there: Git, worktree: Worktree, each: Brought) -> Brought | None:
+    """The merge that was begun there, if a Coordinator was killed while it wrote the files; None: they are others."""
+    begun, head = conflict_marks.begun_in(worktree.path), there("rev-parse", "HEAD")
+    if begun is None or (begun.ours, begun.theirs) != (head, each.commit):
+        return None
+    _, files = joined_with_marks(git, begun.ours, begun.theirs)
+    return replace(each, files=files, begun=True) if commits_and_diffs.go_on(worktree, there, begun.commit) else None
 
 
 def _begun(git: Git, there: Git, worktree: Worktree, each: Brought) -> Brought:

@@ -92,8 +92,8 @@ def get_my_task(call: Call, _: NoParameters) -> MyTask:
         call.change_session(fetched_at=call.now, fetched_event=call.tx.events.last())
         call.event("task.fetched", task=task)
     shown = _my_task(call, task)
-    if missing := subtask_work.unmerged(worktree_locks.in_use(call, task.id)):
-        shown["unmerged"] = missing
+    if missing := subtask_work.missing(call, task):
+        shown["unmerged"] = list(missing.values())
     told = [words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language)]
     if offered := finding.offered(call, task, shown["description"]):
         shown["memories"] = offered

@@ -171,7 +171,7 @@ def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions
     ]
     ended.sort(key=lambda each: (each.completed_at or 0, each.id), reverse=True)
     details = call.tx.tasks.details_of(each.id for each in ended[: wanted.limit])
-    missing = subtask_work.missing(call, tree_state, parent)
+    missing = subtask_work.missing(call, parent)
     completions: list[Completion] = [
         {
             "task_id": each.id,

@@ -70,16 +70,16 @@ def unmerged(own: Worktree | None) -> list[schemas.UnmergedSubtask]:
     ]
 
 
-def missing(call: Call, tree_state: TreeState, task: Task) -> dict[str, schemas.UnmergedSubtask]:
+def missing(call: Call, task: Task) -> dict[str, schemas.UnmergedSubtask]:
     """The same by subtask."""
-    if tree_state.project.settings.isolation is not Isolation.WORKTREE:
+    if call.project(task.project_id).settings.isolation is not Isolation.WORKTREE:
         return {}
     return {each["task_id"]: each for each in unmerged(call.tx.worktrees.find(task.id))}
 
 
 def told(call: Call, task: Task) -> list[schemas.ToldUnmerged]:
     """The same for people."""
-    found = missing(call, call.tree_state(task), task) if task.open else {}
+    found = missing(call, task) if task.open else {}
     return [{**each, "message": in_words(each)} for each in found.values()]
 
 

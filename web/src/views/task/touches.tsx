@@ -1,4 +1,4 @@
-// What a task touches, changed in place; and the tasks with which it may conflict.
+// What a task touches, changed in place; the tasks with which it may conflict, and the subtasks whose work does.
 import { useMutation } from "@tanstack/react-query";
 import { CircleAlert, Pencil } from "lucide-react";
 import { useState } from "react";
@@ -19,7 +19,8 @@ export function Touches({ task }: { task: Task }) {
   const [writing, setWriting] = useState(false);
   const writes = useWrites();
   const open = !isClosed(task);
-  if (!(open && writes) && task.touches.length === 0 && task.may_conflict_with.length === 0) return null;
+  const told = task.may_conflict_with.length + task.unmerged.length;
+  if (!(open && writes) && task.touches.length === 0 && told === 0) return null;
   return (
     <Section title={t("touches")}>
       {!writing ? (
@@ -90,9 +91,21 @@ const patterns = (text: string) =>
 function Conflicts({ task }: { task: Task }) {
   const { t } = useTranslation("task");
   const open = useOpenTask();
-  if (task.may_conflict_with.length === 0) return null;
+  if (task.may_conflict_with.length + task.unmerged.length === 0) return null;
   return (
     <ul className="mt-2 space-y-1 text-amber">
+      {task.unmerged.map((each) => (
+        <li key={each.task_id} className="flex gap-2 break-words">
+          <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+          <button
+            type="button"
+            className="min-w-0 text-left link"
+            onClick={() => open(each.resolved_by ?? each.task_id)}
+          >
+            {each.message}
+          </button>
+        </li>
+      ))}
       {task.may_conflict_with.map((each) => (
         <li key={each.task_id} className="flex gap-2 break-words">
           <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />

@@ -43,6 +43,8 @@ const TOLD = new Set([
     "worktree.discarded",
     "worktree.hindered",
     "worktree.base_moved",
+    "worktree.subtasks_merged",
+    "worktree.subtask_conflict",
     "worktree.pull_request_opened",
     "worktree.pull_request_closed",
     "note.saved",
