@@ -47,6 +47,8 @@ class Kind(StrEnum):
     """Ordered by Toryo itself: removes a worktree whose contents all exist elsewhere too."""
     QUEUE_MERGE = "queue_merge"
     """Ordered by the merge queue: merges a batch if the required checks pass on the combined result."""
+    CHECKS = "checks"
+    """Asked by an agent: runs the checks of its task on its work so far. What they find counts for nothing."""
     PULL_REQUEST = "pull_request"
     """Ordered by a person: pushes the branch and opens a pull request. Ordered again by Toryo while that is open: looks
     whether it was merged."""
@@ -69,6 +71,8 @@ class Review(StrEnum):
     """Its task is not completed."""
 
 
+LOOKS = frozenset({Kind.DIFF, Kind.CHECKS})
+"""Those that change nothing, and of which nobody need be told."""
 CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN, Kind.QUEUE_MERGE, Kind.PULL_REQUEST})
 
 
