@@ -15,7 +15,7 @@ from tests.coordinator.test_tree_setup import starter
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository
 from tests.repositories import Repository
 from toryo.coordinator.config import Config
-from toryo.coordinator.jobs import NO_SANDBOX, CHECKS, Jobs
+from toryo.coordinator.jobs import CHECKS, NO_SANDBOX, Jobs
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.sandbox import Mode
 from toryo.coordinator.worktrees import Worktree, clean_checkouts
