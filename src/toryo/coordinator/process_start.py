@@ -230,6 +230,7 @@ class Starter:
             environ={**environment.allowed(self._inherited, provider.env), **provider.settings},
             # In the worktree is the work of other agents, too, which nobody has read.
             plans=partial(task_worktrees.merged_text, worktree) if worktree is not None else None,
+            own_sandbox=not (os.geteuid() == 0 and self._sandbox is not None and self._sandbox.wanted(launch)),
         )
 
     def _with_its_session(self, launch: Launch, *, inside: bool) -> Launch:
