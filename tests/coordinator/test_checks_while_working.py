@@ -19,6 +19,7 @@ from toryo.coordinator.jobs import CHECKS, NO_SANDBOX, Jobs
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.sandbox import Mode
 from toryo.coordinator.worktrees import Worktree, clean_checkouts
+from toryo.operations.worktrees.coordinator_reports import ReportWorktreeJob
 
 __all__ = ["first", "nobody", "place", "repository"]
 
@@ -58,6 +59,7 @@ def test_they_run_on_the_work_so_far_and_leave_no_trace_in_what_counts(
     assert answer["done"] is True
     assert [each["outcome"] for each in answer["evidence"]] == ["passed", "failed", "passed"]
     assert all("files" not in each for each in answer["evidence"])
+    ReportWorktreeJob.model_validate({"job_id": "job_1", **answer})  # as the server takes it
     answer = tried(repository, place, worktree, checks[0], unsandboxed=True)
     assert [each["outcome"] for each in answer["evidence"]] == ["passed"]
     (worktree.path / "new").write_text("other\n")
