@@ -95,7 +95,7 @@ def lists(here: World) -> dict[str, int]:
     """Bytes of the list of everyone who is shown another one. With worktrees there is more to see."""
     here.crew(3, isolation="worktree")
     here.task("boss")
-    here.task("w1")
+    here.task("w1", acceptance=[{"command": "make test"}])
     here.task("w2", acceptance=[{"review": {"by": "w3"}}])
     here.open_chat("w1")
     here.start("w2").call("report_completed", result="success", summary="Built.")
@@ -105,6 +105,7 @@ def lists(here: World) -> dict[str, int]:
         "manager": here.start("boss").credentials,
         "chat session": here.start_chat("w1").credentials,
     }
+    here.coordinator().claim(free_slots=0, sandbox=True)
     for name, orchestrates in (("queue agent", False), ("orchestrator", True)):
         key = here.owner.call("make_api_key", project_id=here.project_id, orchestrator=orchestrates)
         callers[name] = Credentials(bearer=key["token"])

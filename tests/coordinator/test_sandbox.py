@@ -737,3 +737,30 @@ def test_a_check_that_fails_at_a_wall_of_its_sandbox_says_so_after_its_output_an
     assert [each[-1:] == [sandbox_signs.MAYBE] for each in said.values()] == [True, True, False, False], said
     run = asyncio.run(acceptance_checks.executed("echo Read-only file system; exit 1", BOUND, yard.project, without))
     assert run.output == "Read-only file system"
+
+
+@pytest.mark.parametrize("permissions", ["read", "edit"])
+@pytest.mark.parametrize(("mode", "uid"), [(Mode.NONE, 0), (Mode.BWRAP, 0), (Mode.BWRAP, 1000)])
+def test_codex_makes_no_sandbox_of_its_own_where_none_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, permissions: str, mode: Mode, uid: int
+) -> None:
+    """As root, a user namespace within ours is refused: each of its commands would fail."""
+    monkeypatch.setattr("os.geteuid", lambda: uid)
+    walls = Sandbox(mode, hidden=[], inherited=os.environ)
+    spaces = Workspaces(tmp_path / "data")
+    (tmp_path / "data").mkdir()
+    starter = Starter(Config(), BUILT_IN, "http://x", "m", tmp_path, spaces, tmp_path, dict(os.environ), sandbox=walls)
+    launch = Launch(
+        "lch_1",
+        "ann",
+        ai_type="codex",
+        working_directory=str(tmp_path),
+        provider_options={"permissions": permissions},
+        credential="toryo_launch",
+    )
+    words = " ".join(starter.prepared(launch).argv)
+    own = {"read": "read-only", "edit": "workspace-write"}[permissions]
+    if mode is Mode.BWRAP and uid == 0:
+        assert "danger-full-access" in words and own not in words
+    else:
+        assert own in words and "danger-full-access" not in words

@@ -176,16 +176,28 @@ def _worker_reports(story: Story, machine: Coordinator, ben: Process) -> None:
     story.show(eva, "report_execution_complete", result="blocked", summary="The logo is missing.")
 
 
+def _checks_are_tried(story: Story, machine: Coordinator, leo: Process) -> None:
+    asked = story.world.perform("run_check", {}, leo.credentials, may_wait=True)
+    assert asked.later is not None
+    (job,) = machine.claim(free_slots=0, sandbox=True)["worktree_jobs"]
+    found = {"check": "pytest", "outcome": "failed", "exit_code": 1, "seconds": 2.1, "output": "1 failed, 41 passed"}
+    machine.call("report_worktree_job", job_id=job["job_id"], done=True, evidence=[found])
+    story.show(leo, "run_check")
+
+
 def _reviewer_reviews(story: Story, machine: Coordinator) -> None:
     world = story.world
     world.worker("leo", name="Leo")
-    world.task("leo", title="Round the prices", acceptance=[{"review": {"by": "mara"}}])
+    priced = world.task("leo", title="Round the prices", acceptance=[{"review": {"by": "mara"}}])
     world.worker("mara", name="Mara")
     leo = _started(world, machine, "leo")
     leo.call("get_my_task")
     about = {"launch_id": leo.launch_id, "path": "/srv/shop-prices", "directory": "/srv/shop-prices"}
     git = {"branch": "toryo/prices", "base_commit": "1f0c2d4", "head_commit": "9ab34e1", "commits": 1}
     machine.call("report_worktree", **about, **git, files_changed=1, insertions=1, deletions=1)
+    world.owner.call("edit_task", task_id=priced, acceptance=[{"command": "pytest"}, {"review": {"by": "mara"}}])
+    _checks_are_tried(story, machine, leo)
+    world.owner.call("edit_task", task_id=priced, acceptance=[{"review": {"by": "mara"}}])
     leo.call("report_completed", result="success", summary="All prices are rounded.")
     machine.exited(leo.launch_id, exit_code=0)
     mara = _started(world, machine, "mara")

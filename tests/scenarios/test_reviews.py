@@ -70,3 +70,28 @@ def test_the_review_of_a_person_outlives_a_killed_server_and_completes_the_task_
         each for each in site.people.rest("GET", "/events?limit=1000")["events"] if each["kind"] == "launch.ordered"
     ]
     assert len(starts) == 2
+
+
+def test_a_check_that_cannot_run_waits_for_a_person_and_its_agent_is_not_started_for_it(site: Site) -> None:
+    """The command of the check is not there, with the work or without it; a person corrects the check."""
+    repository = SiteRepository(site, "shop", required_checks=[{"command": "no-such-tool --all"}])
+    site.hire("ann", "shop", provider="command")
+    site.coordinator()
+    task = repository.order("ann", "Price", "echo 1 > price")
+    site.until("a person is asked", lambda: review_of(site, task) != "")
+    site.until_idle()
+    found = site.look(task)
+    assert (found["status"], [each["outcome"] for each in found["check_results"]]) == ("in_progress", ["error"])
+    asked = site.people.rest("GET", f"/questions/{review_of(site, task)}")["question"]
+    assert "no-such-tool" in asked["question"]
+    project = {"settings": {"required_checks": [{"command": "test -s price"}]}}
+    site.people.rest("PATCH", "/projects/shop", project)
+    again = {"choices": [asked["options"][0]]}
+    site.people.rest("POST", f"/questions/{asked['question_id']}/answer", again)
+    site.until_status(task, "completed")
+    site.until_idle()
+    found = site.look(task)
+    assert [(each["check"], each["outcome"]) for each in found["check_results"]] == [("test -s price", "passed")]
+    events = site.people.rest("GET", "/events?limit=1000")["events"]
+    assert [each["agent_id"] for each in events if each["kind"] == "launch.ordered"] == ["ann"]
+    assert repository.git("show", f"toryo/{task}:price") == "1"

@@ -311,3 +311,13 @@ def test_every_fact_that_others_may_have_written_is_told_as_theirs() -> None:
     named = {name for text in ENGLISH.values() for name in _places(text)}
     assert named - ours - QUOTED - MARKED == set()
     assert (ours | QUOTED | MARKED) - named == set()
+
+
+def test_a_text_that_names_a_command_has_another_form_for_programs_without_a_shell() -> None:
+    """Nobody is told to run what it may not."""
+    of_a_shell = re.compile(r"\bgit [a-z]|\brun what helps|\brun the project")
+    naming = {key for key, text in instructions.TEXTS.items() if of_a_shell.search(text)}
+    assert naming == {"review.description", "review.changes"}
+    for key in naming:
+        without = instructions.TEXTS[f"{key}.no_shell"]
+        assert not of_a_shell.search(without), key

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,20 @@ from toryo.coordinator.worktrees import Trouble, clean_checkouts
 from toryo.output_redaction import Mask
 
 QUEUE_MERGE = "queue_merge"
+CHECKS = "checks"
 PULL_REQUEST = "pull_request"
 
+_OF_AN_ORDER = ("agent_id", "launch_id", "ai_type", "provider_options", "network", "setup", "worktree")
+NO_SANDBOX = (
+    "On this machine the checks would run outside of a sandbox. They run when success is reported; to have them run "
+    "before, a person installs bubblewrap, or gives the agent permissions: full."
+)
+
 log = logging.getLogger("toryo.coordinator")
+
+
+def _nothing(_patterns: Sequence[str], _began: float) -> artifacts.Collected:
+    return artifacts.Collected((), ())
 
 
 class Jobs:
@@ -82,7 +93,8 @@ class Jobs:
 
     async def _run_worktree_job(self, job: WorktreeJob) -> None:
         try:
-            answer = await (self._queue_merge(job) if job.kind == QUEUE_MERGE else self._done(job))
+            own = {QUEUE_MERGE: self._queue_merge, CHECKS: self._tried}
+            answer = await own.get(job.kind, self._done)(job)
         finally:
             self._stops.pop(job.job_id, None)
         log.info("%s of task %s: %s", job.kind, job.task_id, answer.get("trouble") or "done")
@@ -130,7 +142,33 @@ class Jobs:
         result = artifact_uploads.Result(order.check_id, found, self._server, lambda: self._reports.leaving)
         await self._reports.until_told(order.check_id, result.tell)
 
-    async def _checked(self, order: CheckOrder) -> list[Evidence]:
+    async def _tried(self, job: WorktreeJob) -> dict[str, Any]:
+        """The checks of a task, for its agent: without a trace in what counts. What the agent has written runs only in
+        a sandbox, or if it may run commands outside of one anyway."""
+        order = CheckOrder(
+            job.job_id,
+            job.working_directory,
+            tuple(job.options.get("checks") or ()),
+            project_id=job.project_id,
+            worktree_task_id=job.task_id,
+            worktree_path=job.path,
+            **{name: job.options[name] for name in _OF_AN_ORDER if job.options.get(name) is not None},
+        )
+        try:
+            if not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
+                return task_worktrees.prevented(job.task_id, NO_SANDBOX)
+            lane = self._lanes.setdefault((order.project_id, order.worktree or order.check_id), asyncio.Lock())
+            async with lane:
+                found = await self._checked(order, counts=False)
+        except StartFailure as failure:
+            return task_worktrees.prevented(job.task_id, str(failure))
+        except Exception as problem:  # whatever it is, the agent must hear of it
+            log.exception("%s", job.job_id)
+            return task_worktrees.prevented(job.task_id, f"{type(problem).__name__}: {problem}")
+        return {"done": True, "evidence": [each.told() for each in found]}
+
+    async def _checked(self, order: CheckOrder, *, counts: bool = True) -> list[Evidence]:
+        """`counts`: what is found decides about the work, and is kept."""
         own = self._config.working_directory(order.agent_id, order.project_id)
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
         try:
@@ -148,7 +186,7 @@ class Jobs:
         ignored = None
         if found is not None:
             own_place = artifacts.Place(found.worktree.working_directory, found.worktree.path)
-            keep = partial(artifacts.collected, place=own_place, mask=mask, room=room)
+            keep = partial(artifacts.collected, place=own_place, mask=mask, room=room) if counts else _nothing
             ignored = acceptance_checks.Ignored(found.worktree.working_directory, keep)
         ended = await acceptance_checks.evidence(
             order.checks,
@@ -156,11 +194,11 @@ class Jobs:
             self._starter.check_walled(order, directory),
             partial(task_worktrees.changes, found),
             mask,
-            collect,
+            collect if counts else None,
             ignored,
         )
         ended = await self._told_apart(order, ended, found, directory, mask)
-        if found is not None:
+        if found is not None and counts:
             with contextlib.suppress(Trouble, OSError):
                 passed = not any(each.failed for each in ended)
                 checked = zip(order.checks, ended, strict=True)

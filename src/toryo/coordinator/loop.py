@@ -690,6 +690,7 @@ class Coordinator:
                 capabilities=self.config.capabilities,
                 directories=self.config.directories,
                 accounts=self.config.accounts,
+                sandbox=self._starter.has_sandbox,
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
             self._contact.failed(away)

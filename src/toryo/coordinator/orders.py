@@ -76,8 +76,8 @@ class CheckOrder:
 
 @dataclass(frozen=True, slots=True)
 class WorktreeJob:
-    """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean`, `merge_subtasks`, `queue_merge` or
-    `pull_request`."""
+    """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean`, `merge_subtasks`, `queue_merge`,
+    `checks` or `pull_request`."""
 
     job_id: str
     kind: str = ""

@@ -96,6 +96,15 @@ class Starter:
         self._sandbox = sandbox
 
     @property
+    def has_sandbox(self) -> bool:
+        """Whether programs here run in a sandbox."""
+        return self._sandbox is not None and self._sandbox.usual
+
+    def sandboxes(self, order: CheckOrder) -> bool:
+        """Whether these checks run in one. Raises StartFailure if they must and cannot."""
+        return self._sandbox is not None and self._sandbox.wanted(_launch_of(order))
+
+    @property
     def offered(self) -> list[str]:
         """The providers that can start agents here: installed model programs, and those that the file names."""
         path = self._inherited.get("PATH", os.defpath)
@@ -224,6 +233,7 @@ class Starter:
             environ={**environment.allowed(self._inherited, provider.env), **provider.settings},
             # In the worktree is the work of other agents, too, which nobody has read.
             plans=partial(task_worktrees.merged_text, worktree) if worktree is not None else None,
+            own_sandbox=not (os.geteuid() == 0 and self._sandbox is not None and self._sandbox.wanted(launch)),
         )
 
     def _with_its_session(self, launch: Launch, *, inside: bool) -> Launch:

@@ -67,6 +67,9 @@ class Setting:
     """The text of a file of the project as people have merged it; None: it is read where the agent works. Raises
     Mistakes."""
 
+    own_sandbox: bool = True
+    """Whether a sandbox that the program makes for its commands can be made. Within ours, none can be made as root."""
+
     @property
     def options(self) -> Mapping[str, Any]:
         """The agent's `provider_options`."""

@@ -223,6 +223,11 @@ class Sandbox:
         return self._found.program is not None
 
     @property
+    def usual(self) -> bool:
+        """Whether it works, and is used where nothing else is asked for."""
+        return self.works and self.mode is not Mode.NONE
+
+    @property
     def told(self) -> str:
         """In one line, for people."""
         if self.works:

@@ -32,7 +32,7 @@ class Server:
         """`token`: reads the current token of this Coordinator."""
         self._client = client
         self._token = token
-        self._takes_news = self._takes_evidence = True
+        self._takes_news = self._takes_evidence = self._takes_sandbox = True
         self._id: str | None = None
         """The id of the first server it found: another server at the same address is refused."""
 
@@ -68,19 +68,18 @@ class Server:
         capabilities: Sequence[str] | None = None,
         directories: Sequence[dict[str, str]] = (),
         accounts: Sequence[dict[str, str]] = (),
+        sandbox: bool = False,
     ) -> Orders:
         """Waits until there is something to start, stop or check; renews the leases of `running`."""
-        answer = await self._call(
-            "claim_starts",
-            **_said(
-                coordinator_id=coordinator_id,
-                agent_ids=agent_ids,
-                accounts=accounts or None,
-                labels=labels or None,
-                capabilities=capabilities,
-                directories=directories or None,
-                server_id=self._id,
-            ),
+        said = _said(
+            coordinator_id=coordinator_id,
+            agent_ids=agent_ids,
+            accounts=accounts or None,
+            labels=labels or None,
+            capabilities=capabilities,
+            directories=directories or None,
+            sandbox=(sandbox and self._takes_sandbox) or None,
+            server_id=self._id,
             providers=providers,
             free_slots=free_slots,
             free_chat_slots=free_chat_slots,
@@ -89,7 +88,13 @@ class Server:
             worktree_jobs=worktree_jobs,
             timeout_seconds=WAIT,
         )
-        return orders.read(answer)
+        try:
+            return orders.read(await self._call("claim_starts", **said))
+        except RefusalError as no:
+            if said.pop("sandbox", None) is None or no.code != "validationError":
+                raise
+            self._takes_sandbox = False  # an older server
+            return orders.read(await self._call("claim_starts", **said))
 
     async def report_exit(self, launch_id: str, **how: Any) -> str | None:
         """Reports an exit; returns a reminder if the program left without a report and may be resumed with one."""

@@ -51,6 +51,8 @@ class Kind(StrEnum):
     """Ordered by the merge queue: merges a batch if the required checks pass on the combined result."""
     MERGE_SUBTASKS = "merge_subtasks"
     """Ordered by Toryo itself before success counts: merges the work of subtasks into the worktree of their task."""
+    CHECKS = "checks"
+    """Asked by an agent: runs the checks of its task on its work so far. What they find counts for nothing."""
     PULL_REQUEST = "pull_request"
     """Ordered by a person: pushes the branch and opens a pull request. Ordered again by Toryo while that is open: looks
     whether it was merged."""
@@ -73,7 +75,9 @@ class Review(StrEnum):
     """Its task is not completed."""
 
 
-CHANGES_FILES = frozenset(Kind) - {Kind.DIFF}
+LOOKS = frozenset({Kind.DIFF, Kind.CHECKS})
+"""Those that change nothing, and of which nobody need be told."""
+CHANGES_FILES = frozenset(Kind) - LOOKS
 
 
 class Brought(TypedDict, total=False):

@@ -53,6 +53,8 @@ class Seen:
     """Working directories from its configuration, by `agent:ID` and `project:ID`."""
     accounts: dict[str, list[str]] = field(default_factory=dict)
     """By provider, the accounts that its configuration names."""
+    sandbox: bool = False
+    """Whether it starts programs in a sandbox."""
 
     @property
     def offer(self) -> Offer:
@@ -70,13 +72,14 @@ class Coordinators:
     def see(self, seen: Seen, now: Millis) -> None:
         can = {"providers": seen.providers, "accounts": seen.accounts, "labels": seen.labels}
         only = {"capabilities": seen.capabilities, "agents": seen.agents, "directories": seen.directories}
+        has = {"sandbox": True} if seen.sandbox else {}
         self._connection.run(
             _SEE,
             id=seen.id,
             providers=to_json(seen.providers or []),
             seen_at=now,
             running=seen.running,
-            machine=to_json({**can, **only}),
+            machine=to_json({**can, **only, **has}),
         )
 
     def measured(self, coordinator_id: str, disk: Disk) -> None:

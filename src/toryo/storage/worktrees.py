@@ -51,12 +51,12 @@ _WAITING = Statement(
     .where(_e.c.coordinator_id == _p("coordinator_id"), _e.c.finished_at.is_(None))
     .order_by(_e.c.created_at, _e.c.id)
 )
-_answered = (_e.c.task_id == _p("task_id"), _e.c.kind == Kind.DIFF.value, _e.c.finished_at.is_not(None))
+_answered = (_e.c.task_id == _p("task_id"), _e.c.kind == _p("kind"), _e.c.finished_at.is_not(None))
 _newest = sa.select(_e.c.id).where(*_answered).order_by(_e.c.created_at.desc(), _e.c.id.desc())
-_FORGET_DIFFS = Statement(sa.delete(_e).where(*_answered, _e.c.id.not_in(_newest.limit(_p("most", type_=sa.Integer)))))
-_NEWEST_DIFF = Statement(
+_FORGET = Statement(sa.delete(_e).where(*_answered, _e.c.id.not_in(_newest.limit(_p("most", type_=sa.Integer)))))
+_NEWEST = Statement(
     WORKTREE_JOBS.select()
-    .where(_e.c.task_id == _p("task_id"), _e.c.kind == Kind.DIFF.value, _e.c.asked_by == _p("asked_by"))
+    .where(_e.c.task_id == _p("task_id"), _e.c.kind == _p("kind"), _e.c.asked_by == _p("asked_by"))
     .order_by(_e.c.created_at.desc(), _e.c.id.desc())
     .limit(1)
 )
@@ -111,13 +111,13 @@ class Worktrees:
         """Unfinished jobs, oldest first."""
         return WORKTREE_JOBS.nouns(self._connection.all(_WAITING, coordinator_id=coordinator_id))
 
-    def forget_diffs(self, task_id: str, most: int) -> None:
-        """Deletes all answered diffs of a task but the newest ones."""
-        self._connection.run(_FORGET_DIFFS, task_id=task_id, most=most)
+    def forget(self, kind: Kind, task_id: str, most: int) -> None:
+        """Deletes all answered jobs of this kind about a task but the newest ones."""
+        self._connection.run(_FORGET, kind=kind.value, task_id=task_id, most=most)
 
-    def newest_diff(self, task_id: str, asked_by: str) -> WorktreeJob | None:
+    def newest(self, kind: Kind, task_id: str, asked_by: str) -> WorktreeJob | None:
         """What was asked last by them."""
-        return WORKTREE_JOBS.one(self._connection.one(_NEWEST_DIFF, task_id=task_id, asked_by=asked_by))
+        return WORKTREE_JOBS.one(self._connection.one(_NEWEST, kind=kind.value, task_id=task_id, asked_by=asked_by))
 
     def unfinished(self) -> list[WorktreeJob]:
         """Unfinished jobs of all Coordinators, oldest first."""

@@ -2530,6 +2530,34 @@ export interface components {
             updated_at: string;
         };
         /**
+         * CheckEvidence
+         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again; `error`: it cannot run,
+         *     whatever the work is. `exit_code`: of the last run; null where no program ended by itself. `output`: what was found,
+         *     or the end of what the command printed. `artifacts`: the files it left; `left_out`: which were not stored and why,
+         *     and which are older.
+         */
+        CheckEvidence: {
+            /** Check */
+            check: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "flaky" | "error";
+            /** Runs */
+            runs: number;
+            /** Seconds */
+            seconds: number;
+            /** Exit Code */
+            exit_code: number | null;
+            /** Output */
+            output: string;
+            /** Artifacts */
+            artifacts?: components["schemas"]["StoredArtifact"][];
+            /** Left Out */
+            left_out?: string[];
+        };
+        /**
          * DiffAnswer
          * @description What a task has changed. `truncated`: of the patch; `files_in_all`: more than are listed.
          */
@@ -2604,7 +2632,23 @@ export interface components {
             branch?: string;
             /** Commit */
             commit?: string | null;
+            /** Evidence */
+            evidence?: components["schemas"]["CheckEvidence"][];
             pull_request?: components["schemas"]["PullRequest"];
+        };
+        /**
+         * StoredArtifact
+         * @description A file that an acceptance check left as evidence: its path below the directory where the check ran.
+         */
+        StoredArtifact: {
+            /** Artifact Id */
+            artifact_id: string;
+            /** Name */
+            name: string;
+            /** Bytes */
+            bytes: number;
+            /** Media Type */
+            media_type: string;
         };
         /**
          * WorktreeJob
@@ -2733,34 +2777,6 @@ export interface components {
             truncated: boolean;
         };
         /**
-         * CheckEvidence
-         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again; `error`: it cannot run,
-         *     whatever the work is. `exit_code`: of the last run; null where no program ended by itself. `output`: what was found,
-         *     or the end of what the command printed. `artifacts`: the files it left; `left_out`: which were not stored and why,
-         *     and which are older.
-         */
-        CheckEvidence: {
-            /** Check */
-            check: string;
-            /**
-             * Outcome
-             * @enum {string}
-             */
-            outcome: "passed" | "failed" | "flaky" | "error";
-            /** Runs */
-            runs: number;
-            /** Seconds */
-            seconds: number;
-            /** Exit Code */
-            exit_code: number | null;
-            /** Output */
-            output: string;
-            /** Artifacts */
-            artifacts?: components["schemas"]["StoredArtifact"][];
-            /** Left Out */
-            left_out?: string[];
-        };
-        /**
          * MergeQueue
          * @description The merge queue of a project. `entries`: what waits, in order; `ended`: the last ones that have left it.
          *     `required_checks`: how many the project has; without any, only conflicts are found.
@@ -2847,20 +2863,6 @@ export interface components {
             ended_at: string | null;
             /** Ended By */
             ended_by: string | null;
-        };
-        /**
-         * StoredArtifact
-         * @description A file that an acceptance check left as evidence: its path below the directory where the check ran.
-         */
-        StoredArtifact: {
-            /** Artifact Id */
-            artifact_id: string;
-            /** Name */
-            name: string;
-            /** Bytes */
-            bytes: number;
-            /** Media Type */
-            media_type: string;
         };
         /**
          * AcceptanceCheck

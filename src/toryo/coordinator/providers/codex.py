@@ -49,7 +49,9 @@ STARTUP_TIME_OUT = 60
 
 
 def _prepare(setting: Setting) -> Command:
-    settings = {**_server(setting), **_QUIET, "sandbox_mode": _SANDBOXES[permissions(setting)]}
+    # Where its own sandbox cannot be made, every command would fail; ours has the same limits to what is written.
+    mode = _SANDBOXES[permissions(setting) if setting.own_sandbox else Permissions.FULL]
+    settings = {**_server(setting), **_QUIET, "sandbox_mode": mode}
     argv = (
         *("codex", "exec", "--json", "--skip-git-repo-check"),
         *(word for name, value in settings.items() for word in ("-c", f"{name}={_toml(value)}")),

@@ -131,7 +131,9 @@ class Audience(Flag):
     """Workers whose main task they may divide: it is no review."""
     DIFFS = auto()
     """Those who judge what others have changed: reviewers and managers, where tasks have worktrees."""
-    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND | REVIEWER | DIVIDER | DIFFS
+    TRIES_CHECKS = auto()
+    """Workers who may run the checks of their task while they work."""
+    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND | REVIEWER | DIVIDER | DIFFS | TRIES_CHECKS
 
 
 class Available(Enum):

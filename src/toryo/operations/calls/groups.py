@@ -12,6 +12,7 @@ GROUPS = (
     "sessions.completion_report",
     "sessions.review_report",
     "worktrees.diff_tools",
+    "worktrees.check_tools",
     "sessions.handoffs",
     "tasks.read_tools",
     "tasks.create_tools",

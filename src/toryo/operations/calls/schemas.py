@@ -22,7 +22,9 @@ PurposeName = Literal["task", "chat"]
 NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
-WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "pull_request"]
+WorktreeJobKind = Literal[
+    "diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "checks", "pull_request"
+]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
@@ -686,6 +688,7 @@ class OutcomeAnswer(TypedDict):
     message: NotRequired[str]
     branch: NotRequired[str]
     commit: NotRequired[str | None]
+    evidence: NotRequired[list[CheckEvidence]]
     pull_request: NotRequired[PullRequest]
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from toryo.domain.agents import Role
+from toryo.domain.agents import Agent, Role
+from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
+from toryo.domain.projects import Isolation, Project
+from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Operation, tools
 from toryo.operations.calls.grants import KEYED, Grant
 from toryo.operations.calls.permissions import allowed
+from toryo.provider_options import PERMISSIONS, Permissions
+from toryo.storage.transaction import Transaction
 
 COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
 
@@ -21,15 +27,22 @@ def _shown(operation: Operation, caller: Caller, audience: Audience, for_queue: 
 
 
 def tools_for(
-    caller: Caller, toolset: str | None = None, *, reviews: bool = False, worktrees: bool = False
+    caller: Caller,
+    toolset: str | None = None,
+    *,
+    reviews: bool = False,
+    worktrees: bool = False,
+    tries_checks: bool = False,
 ) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for.
 
     `reviews`: the task that the caller was started for is a review. `worktrees`: what it judges is in worktrees.
+    `tries_checks`: it may run the checks of that task.
     """
     for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
     started = caller.kind in (Kind.SESSION, Kind.LAUNCH)
     audience = _audience(caller, reviews=reviews, worktrees=worktrees) if started else Audience.EVERYONE
+    audience |= Audience.TRIES_CHECKS if tries_checks and audience & Audience.DIVIDER else Audience.NONE
     return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
 
 
@@ -40,6 +53,34 @@ def tools_without_key(caller: Caller) -> list[Operation]:
     queue = {tool.name: tool for tool in tools() if (tool.grant in KEYED and tool.listed)}
     by_hand = [tool for tool in tools_for(caller) if tool.name not in queue]
     return [*(_shown(tool, caller, Audience.EVERYONE, for_queue=True) for tool in queue.values()), *by_hand]
+
+
+def tries_checks(tx: Transaction, caller: Caller, task: Task | None, project: Project | None, now: Millis) -> bool:
+    """Whether the checks of the task that the caller was started for can be run while it works: they run what it has
+    written, so in a sandbox, or for an agent that may run commands anyway."""
+    if task is None or project is None or caller.agent is None or caller.launch is None or task.review_of is not None:
+        return False
+    if project.settings.isolation is not Isolation.WORKTREE:
+        return False
+    if not task.has_acceptance and not project.settings.required_checks:
+        return False
+    if may_everything(caller.agent):
+        return True
+    here = next((each for each in tx.coordinators.all() if each.id == caller.launch.coordinator_id), None)
+    return may_change(caller.agent) and here is not None and here.sandbox and not gone(here.seen_at, now)
+
+
+def may_change(agent: Agent) -> bool:
+    return _permissions(agent) != Permissions.READ
+
+
+def may_everything(agent: Agent) -> bool:
+    return _permissions(agent) == Permissions.FULL
+
+
+def _permissions(agent: Agent) -> str:
+    """What the template of a Coordinator's file allows a program is not known here."""
+    return str(agent.effective_options.get(PERMISSIONS.name, Permissions.EDIT.value))
 
 
 def _listed(caller: Caller, toolset: str | None, audience: Audience) -> list[Operation]:

@@ -71,6 +71,7 @@ class ClaimStarts(Parameters):
     directories: list[Directory] | None = Field(
         None, max_length=20_000, fail_fast=True, description="Where agents work on its machine, if elsewhere."
     )
+    sandbox: bool = Field(False, description="Whether it starts programs in a sandbox.")
     server_id: str | None = Field(
         None, max_length=64, description="The server_id it expects (health_check); other servers refuse."
     )

@@ -101,6 +101,7 @@ def _seen(asked: ClaimStarts) -> Seen:
         asked.agent_ids,
         directories=directories,
         accounts=asked.accounts_by_provider,
+        sandbox=asked.sandbox,
     )
 
 

@@ -39,7 +39,10 @@ class ReportCompleted(Parameters):
         None, description="What should follow.", json_schema_extra=listed_for(_WORKERS, plain=True)
     )
     artifacts: list[Any] = Field(
-        default_factory=list, max_length=200, description="Paths or URLs.", json_schema_extra=listed_for(_WORKERS)
+        default_factory=list,
+        max_length=200,
+        description="Paths or URLs.",
+        json_schema_extra=listed_for(_WORKERS, plain=True),
     )
 
 

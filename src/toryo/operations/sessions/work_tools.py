@@ -83,7 +83,7 @@ class MyTask(Said):
     leads=True,
 )
 def get_my_task(call: Call, _: NoParameters) -> MyTask:
-    """Returns your main task: what to do, in which directory, and its context."""
+    """Returns your main task: what to do, where, and its context."""
     session = call.session
     task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
     if task is None:

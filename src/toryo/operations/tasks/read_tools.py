@@ -45,7 +45,7 @@ class Listed(Page):
 
 
 _BELOW_MAIN_TASK = Form(summary="Returns the tasks below your main task, by priority and age.")
-_OF_PROJECT = Form(summary="Returns the tasks of your project in brief, by priority and age.")
+_OF_PROJECT = Form(summary="Returns the tasks of your project, by priority and age.")
 
 
 def _form(caller: Caller, _for_queue: bool) -> Form | None:

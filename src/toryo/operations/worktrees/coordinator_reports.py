@@ -13,7 +13,7 @@ from toryo.domain.conflict_forecast import MOST_TOUCHED
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch
-from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
+from toryo.domain.worktrees import LOOKS, Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, operation
@@ -266,6 +266,9 @@ class ReportWorktreeJob(Parameters):
     moved_base: MovedBase | None = Field(
         None, description="Set if neither a person nor Toryo has moved the branch to merge into."
     )
+    evidence: list[CheckRun] = Field(
+        default_factory=list, max_length=100, description="Of a job of that kind: how each check ended."
+    )
     answer: DiffTold | OutcomeTold = Field(default_factory=OutcomeTold, description="What was asked for.")
 
 
@@ -290,6 +293,8 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
             "Report the address as the service names it.",
         )
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
+    if job.kind is Kind.CHECKS:
+        answer["evidence"] = [each.model_dump() for each in told.evidence]
     if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE, Kind.PULL_REQUEST):
         answer["merged"] = [each.model_dump(exclude_none=True) for each in told.merged]
     after = replace(job, finished_at=call.now, done=told.done, answer=answer)
@@ -330,7 +335,7 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: 
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
             _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})
-        elif job.kind is not Kind.DIFF and news:
+        elif job.kind not in LOOKS and news:
             _put(call, worktree, State.OPEN, trouble=told.trouble if told.moved_base is None else None)
             _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})
 

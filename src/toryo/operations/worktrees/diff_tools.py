@@ -97,8 +97,8 @@ def get_diff(call: Call, wanted: GetDiff) -> TaskDiff | Refused | Later:
         if call.may_wait:
             return Later(frozenset({f"worktree_job:{job.id}"}))
         # Returned: what is raised would take the job back.
-        ready = "Call get_diff again with the same arguments."
-        return Refused(Refusal(Code.NOT_NOW, "The diff is not ready yet.", ready).answer())
+        not_ready = Refusal(Code.NOT_NOW, "The diff is not ready yet.", "Call get_diff again with the same arguments.")
+        return Refused(not_ready.answer())
     return _page(job, 0, wanted.path or "")
 
 
@@ -139,7 +139,7 @@ def _of_cursor(call: Call, job_id: str) -> WorktreeJob:
 
 def _standing(call: Call, worktree: Worktree) -> WorktreeJob | None:
     """The diff that this agent has asked for in this session, while it still says what has changed."""
-    job = call.tx.worktrees.newest_diff(worktree.task_id, call.agent.id)
+    job = call.tx.worktrees.newest(Kind.DIFF, worktree.task_id, call.agent.id)
     if job is None or job.options != worktree_requests.diff_options(worktree):
         return None
     if job.created_at < call.session.created_at:

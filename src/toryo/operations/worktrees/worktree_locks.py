@@ -16,7 +16,7 @@ from toryo.domain.projects import Isolation, Project
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis, iso
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import CHANGES_FILES, Kind, State, Worktree, WorktreeJob
+from toryo.domain.worktrees import CHANGES_FILES, LOOKS, Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes, subtask_work
 
@@ -186,7 +186,7 @@ def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | N
         created_at=call.now,
     )
     call.tx.worktrees.add_job(job)
-    if kind is not Kind.DIFF:
+    if kind not in LOOKS:
         asked = f"worktree.{kind.value}_asked"
         call.event(asked, task=call.tx.tasks.find(worktree.task_id), data={"job_id": job.id})
     call.tx.hint(WORK)

@@ -106,7 +106,7 @@ def ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | No
             if job.task_id == worktree.task_id and job.options == options and job.taken_at is None:
                 return job
         _refuse_many(call, sum(job.asked_by == call.actor.id for job in waiting))
-        call.tx.worktrees.forget_diffs(worktree.task_id, MOST_KEPT)
+        call.tx.worktrees.forget(Kind.DIFF, worktree.task_id, MOST_KEPT)
     return worktree_locks.send(call, worktree, kind, options)
 
 
