@@ -466,6 +466,8 @@ class Coordinator:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
         entry.refused = network_limits.refused(self._starter.refusals(entry.launch.launch_id))
+        if entry.provider is not None and entry.provider.beside is not None and entry.provider.beside.to_the_end:
+            self._hear_beside(entry, entry.log)
         with contextlib.suppress(OSError):
             logs.add(entry.log.path, self._of_sandbox(entry, entry.log))
         with contextlib.suppress(OSError, *MISUNDERSTOOD):

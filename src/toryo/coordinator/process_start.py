@@ -194,9 +194,8 @@ class Starter:
             return None
         went_on = provider.keeps_context and provider.resumes
         before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
-        return Reading(
-            provider.parse, before, partial(cost, provider.name, provider.prices), asked=provider.asks_untold
-        )
+        price = partial(cost, provider.name, provider.prices) if provider.prices else provider.so_far
+        return Reading(provider.parse, before, price, asked=provider.asks_untold)
 
     def _setting(
         self,
@@ -242,14 +241,16 @@ class Starter:
 
     def told_beside(self, launch_id: str, name: str, since: int | None) -> tuple[str, int]:
         """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
-        the end."""
+        the end; of a line that is still written, nothing yet."""
         with os.fdopen(
             untrusted_files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb"
         ) as file:
             size = os.fstat(file.fileno()).st_size
-            begin = size if since is None else since if since <= size else 0
-            file.seek(max(begin, size - self.MOST_BESIDE))
-            return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
+            begin = max(size if since is None else since if since <= size else 0, size - self.MOST_BESIDE)
+            file.seek(begin)
+            written = file.read(self.MOST_BESIDE)
+            whole = written[: written.rfind(b"\n") + 1] or (written if len(written) == self.MOST_BESIDE else b"")
+            return whole.decode("utf-8", "replace"), begin + len(whole)
 
     def refusals(self, launch_id: str) -> Path:
         """The file of the hosts that a launch was refused."""
