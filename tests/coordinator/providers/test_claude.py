@@ -127,7 +127,7 @@ class TestClaude(Contract):
         assert limit not in bench.run().argv
         own = bench.run(budget_usd=0.42, provider_options={"args": [limit, "7"]}).argv
         assert (own.count(limit), own[own.index(limit) + 1]) == (1, "7")
-        earlier = {"program_session": {"id": SESSION, "totals": {"cost_usd": 1.5}}}
+        earlier: dict[str, Any] = {"program_session": {"id": SESSION, "totals": {"cost_usd": 1.5}}}
         resumed = bench.run(budget_usd=0.42, keeps_context=True, **earlier).argv
         assert resumed[resumed.index(limit) + 1] == "1.9200", "it counts what its session has cost before"
 

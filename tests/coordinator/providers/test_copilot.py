@@ -88,7 +88,7 @@ class TestCopilot(Contract):
         assert provider.beside is not None
         assert provider.beside.to_the_end
         reading, text = read_all(provider, "\n".join(provider.beside.lines("\n".join(lines))))
-        assert text.splitlines() == ["Σ 100 in · 10 out", "Σ 200 in · 30 out"], "while it runs"
+        assert text.splitlines() == ["Σ 100 in · 10 out", "Σ 200 in · 30 out · 150 cached"], "while it runs"
         assert reading.usage is not None
         found = [reading.usage[each] for each in ("input_tokens", "output_tokens", "cached_tokens", "model")]
         assert found == [300, 40, 150, "m"]
