@@ -567,7 +567,7 @@ class Coordinator:
         if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
             return
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
-            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
+            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside, entry.beside_at)
             lines = list(beside.lines(text))
             if lines:
                 logs.add(output.path, lines)

@@ -26,6 +26,7 @@ from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import (
     BadConfig,
     BadSetup,
+    Beside,
     Command,
     Needs,
     Provider,
@@ -239,17 +240,18 @@ class Starter:
     def workspace(self, launch_id: str) -> Path:
         return self._workspaces.path(launch_id)
 
-    def told_beside(self, launch_id: str, name: str, since: int | None) -> tuple[str, int]:
+    def told_beside(self, launch_id: str, beside: Beside, since: int | None) -> tuple[str, int]:
         """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
-        the end; of a line that is still written, nothing yet."""
+        the end; of a line that is still written, nothing yet, where lines count."""
         with os.fdopen(
-            untrusted_files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb"
+            untrusted_files.opened(self.workspace(launch_id) / beside.file, os.O_RDONLY | os.O_NOFOLLOW), "rb"
         ) as file:
             size = os.fstat(file.fileno()).st_size
             begin = max(size if since is None else since if since <= size else 0, size - self.MOST_BESIDE)
             file.seek(begin)
             written = file.read(self.MOST_BESIDE)
-            whole = written[: written.rfind(b"\n") + 1] or (written if len(written) == self.MOST_BESIDE else b"")
+            waits = beside.to_the_end and len(written) < self.MOST_BESIDE
+            whole = written[: written.rfind(b"\n") + 1] if waits else written
             return whole.decode("utf-8", "replace"), begin + len(whole)
 
     def refusals(self, launch_id: str) -> Path:
