@@ -169,7 +169,7 @@ def _usual_pause(reason: str) -> int | None:
 
 
 def _with_margin(call: Call, seconds: int) -> Millis:
-    """How long to wait for what a message says will take so many seconds: a little longer, but not by much."""
+    """How long to wait where a message names seconds: a little longer, but not by much."""
     margin = seconds * 10 * call.context.limits.quota_margin_percent
     return seconds * SECOND + min(margin, _LONGEST_MARGIN)
 
