@@ -109,3 +109,23 @@ def test_a_full_disk_is_no_mistake_of_a_configuration_and_the_agent_goes_on_by_i
     world.advance(67)
     world.start("w1").report()
     assert world.status(task) == "completed"
+
+
+@pytest.mark.parametrize("error", ["bad_worktree", "bad_directory", "bad_setup"])
+def test_a_fault_of_a_project_holds_an_agent_in_that_project_only(world: World, error: str) -> None:
+    world.crew(workers=1)
+    here, other = world.project_id, world.project(name="Garden")
+    world.owner.call("add_member", project_id=other, agent_id="w1")
+    world.task("w1")
+    coordinator = world.coordinator()
+    (launch,) = coordinator.claim(free_slots=1)["start"]
+    coordinator.exited(launch["launch_id"], error=error, log_tail="no")
+    assert coordinator.claim()["start"] == []
+    world.owner.call("file_task", project_id=other, title="Dig", assignee_id="w1", status="in_progress")
+    (launch,) = coordinator.claim()["start"]
+    assert launch["project_id"] == other
+    world.process(launch).sign_in()
+    coordinator.exited(launch["launch_id"], exit_code=1, error="stopped")
+    assert [each["project_id"] for each in coordinator.claim()["start"]] == [other], "the fault is still there"
+    world.advance(61)
+    assert here in [each["project_id"] for each in coordinator.claim()["start"]]

@@ -367,6 +367,20 @@ def test_a_used_up_budget_stops_who_works_and_starts_nobody(frugal: World, spend
     assert (frugal.why("w1"), frugal.why("w2")) == ("hold budget_exhausted", "hold budget_exhausted")
 
 
+def test_a_start_for_a_task_is_told_what_is_left_of_the_budget(frugal: World, spender: Process):
+    coordinator = frugal.coordinator()
+    (launch,) = coordinator.claim(agent_ids=["w2"])["start"]
+    assert launch["budget_usd"] == 1
+    coordinator.exited(launch["launch_id"], error="service_failed", usage=used(0.4))
+    frugal.advance(61)
+    (launch,) = coordinator.claim(agent_ids=["w2"])["start"]
+    assert launch["budget_usd"] == 0.6
+    coordinator.exited(launch["launch_id"], error="stopped")
+    frugal.owner.call("edit_project", project_id=frugal.project_id, settings={"budget_per_day": None})
+    (launch,) = coordinator.claim(agent_ids=["w2"])["start"]
+    assert launch["budget_usd"] is None
+
+
 def test_who_asks_what_to_do_next_is_told_to_leave(frugal: World, spender: Process):
     told(frugal, spender, used(1.0))
     said = spender.next()

@@ -68,7 +68,7 @@ def error(verdict: Verdict, entry: Entry) -> str | None:
 
 
 def program_session(entry: Entry, reading: Reading, verdict: Verdict) -> dict[str, Any] | None:
-    """What a later launch may resume; None: it begins anew."""
+    """What a later launch may resume; None: it starts a new one."""
     resumed = bool(entry.launch.program_session)
     if reading.session_id is None or session_is_lost(verdict, reading.plain, resumed=resumed):
         return None

@@ -469,6 +469,8 @@ class Coordinator:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
         entry.refused = network_limits.refused(self._starter.refusals(entry.launch.launch_id))
+        if entry.provider is not None and entry.provider.beside is not None and entry.provider.beside.to_the_end:
+            self._hear_beside(entry, entry.log)
         with contextlib.suppress(OSError):
             logs.add(entry.log.path, self._of_sandbox(entry, entry.log))
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
@@ -568,7 +570,7 @@ class Coordinator:
         if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
             return
         with contextlib.suppress(OSError, *MISUNDERSTOOD):
-            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside.file, entry.beside_at)
+            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside, entry.beside_at)
             lines = list(beside.lines(text))
             if lines:
                 logs.add(output.path, lines)

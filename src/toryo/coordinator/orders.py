@@ -32,6 +32,8 @@ class Launch:
     """What of the network its project lets it reach (`toryo.sandbox_network.Asked`)."""
     language: str = "en"
     reason: str = ""
+    budget_usd: float | None = None
+    """What its project may still spend today, in US dollars; None: no budget limits that."""
     program_session: dict[str, Any] = field(default_factory=dict, hash=False)
     """The session of the program that the launch before on the same task left: `id`, and its `totals`."""
 

@@ -29,6 +29,7 @@ from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import (
     BadConfig,
     BadSetup,
+    Beside,
     Command,
     Needs,
     Provider,
@@ -206,9 +207,8 @@ class Starter:
             return None
         went_on = provider.keeps_context and provider.resumes
         before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
-        return Reading(
-            provider.parse, before, partial(cost, provider.name, provider.prices), asked=provider.asks_untold
-        )
+        price = partial(cost, provider.name, provider.prices) if provider.prices else provider.so_far
+        return Reading(provider.parse, before, price, asked=provider.asks_untold)
 
     def _setting(
         self,
@@ -253,16 +253,19 @@ class Starter:
     def workspace(self, launch_id: str) -> Path:
         return self._workspaces.path(launch_id)
 
-    def told_beside(self, launch_id: str, name: str, since: int | None) -> tuple[str, int]:
+    def told_beside(self, launch_id: str, beside: Beside, since: int | None) -> tuple[str, int]:
         """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
-        the end."""
+        the end; of a line that is still written, nothing yet, where lines count."""
         with os.fdopen(
-            untrusted_files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb"
+            untrusted_files.opened(self.workspace(launch_id) / beside.file, os.O_RDONLY | os.O_NOFOLLOW), "rb"
         ) as file:
             size = os.fstat(file.fileno()).st_size
-            begin = size if since is None else since if since <= size else 0
-            file.seek(max(begin, size - self.MOST_BESIDE))
-            return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
+            begin = max(size if since is None else since if since <= size else 0, size - self.MOST_BESIDE)
+            file.seek(begin)
+            written = file.read(self.MOST_BESIDE)
+            waits = beside.to_the_end and len(written) < self.MOST_BESIDE
+            whole = written[: written.rfind(b"\n") + 1] if waits else written
+            return whole.decode("utf-8", "replace"), begin + len(whole)
 
     def unreported(self, launch_id: str) -> Any:
         """The result that a runner could not report before it ended, if there is one."""

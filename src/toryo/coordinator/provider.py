@@ -17,7 +17,7 @@ from toryo import provider_options
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.prices import Prices
-from toryo.coordinator.program_output import Event, Parse, Troubled, Window
+from toryo.coordinator.program_output import Event, Parse, Price, Troubled, Window
 from toryo.failures import Ended, Failure
 from toryo.provider_options import PERMISSIONS, Option, Permissions
 
@@ -202,6 +202,8 @@ class Beside:
     file: str
     lines: Callable[[str], Iterable[str]]
     """What was added since the last read, as lines of output that `parse` accepts."""
+    to_the_end: bool = False
+    """Whether what it wrote last counts too, after its end. It is of whole lines then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ class Provider:
     """Whether a later launch on the same task resumes the previous session (configuration: `resume`)."""
     prices: Mapping[str, Prices] = field(default_factory=dict, hash=False)
     """By model (or `*`), for programs that report tokens but no cost."""
+    so_far: Price | None = None
+    """What tokens cost at least, for a program that reports its cost only at its end: where no `prices` are set."""
     login: Callable[[Mapping[str, str]], Login] | None = None
     """Whether it is logged in, judged from its environment without using tokens; None: it needs no login."""
     needs: Callable[[Mapping[str, str]], Needs] | None = None

@@ -282,12 +282,12 @@ class Agents:
             reason=cooldown.reason,
             failures=cooldown.failures,
             message=None,
-            program=cooldown.program or "",
+            program=_key(cooldown),
         )
 
     def warm(self, agent_id: str, purpose: Purpose, cooldowns: Collection[Cooldown]) -> None:
         if cooldowns:
-            programs = [each.program or "" for each in cooldowns]
+            programs = [_key(each) for each in cooldowns]
             self._connection.run(_WARM, agent_id=agent_id, purpose=purpose.value, programs=programs)
 
     def next_cooldown_end(self, now: Millis) -> Millis | None:
@@ -296,6 +296,17 @@ class Agents:
         return found
 
 
-def cooldown_of(until: Millis, reason: str, failures: int, program: str) -> Cooldown:
+def cooldown_of(until: Millis, reason: str, failures: int, key: str) -> Cooldown:
     """A row of cooldowns."""
-    return Cooldown(until, reason, failures, program or None)
+    program, _, project_id = key.partition(_IN_PROJECT)
+    return Cooldown(until, reason, failures, program or None, project_id or None)
+
+
+def _key(cooldown: Cooldown) -> str:
+    """What a cooldown is stored by, beside agent and purpose: its program, and a project if it is for that alone."""
+    project = f"{_IN_PROJECT}{cooldown.project_id}" if cooldown.project_id else ""
+    return f"{cooldown.program or ''}{project}"
+
+
+_IN_PROJECT = "\n"
+"""Stands in no name of a program."""

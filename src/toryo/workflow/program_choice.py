@@ -90,7 +90,8 @@ def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown
 def _failures(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:
     """Those for which this program of the agent cannot be started."""
     lasting = (each for each in s.cooldowns.get(purpose, ()) if s.now < each.until)
-    return [each for each in lasting if _concerns(each, program, _programs(s))]
+    here = (each for each in lasting if not s.project_id or each.project_id in (None, s.project_id))
+    return [each for each in here if _concerns(each, program, _programs(s))]
 
 
 def own_used_up(s: Snapshot, purpose: Purpose) -> str | None:

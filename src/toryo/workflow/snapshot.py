@@ -44,6 +44,8 @@ class Cooldown:
     """In a row."""
     program: str | None = None
     """The name of the program that failed; None: any program would fail."""
+    project_id: str | None = None
+    """The project whose fault it was: the agent is held there alone. None: everywhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.coordinator.providers.contract import Bench, Contract, Seen, beginnings, judged, read_all, recorded
+from tests.coordinator.providers.contract import SESSION, Bench, Contract, Seen, beginnings, judged, read_all, recorded
 from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import Exit, Provider
-from toryo.failures import Failure
+from toryo.failures import Ended, Failure
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
@@ -119,6 +119,30 @@ class TestClaude(Contract):
         }
         assert reading.session_id == "00000000-0000-4000-8000-000000000001"
         assert judged(provider, output, exit_code).failure is None
+
+    def test_it_keeps_to_what_is_left_of_the_budget_unless_its_arguments_say_another_limit(self, bench: Bench) -> None:
+        limit = "--max-budget-usd"
+        argv = bench.run(budget_usd=0.42).argv
+        assert argv[argv.index(limit) + 1] == "0.4200"
+        assert limit not in bench.run().argv
+        own = bench.run(budget_usd=0.42, provider_options={"args": [limit, "7"]}).argv
+        assert (own.count(limit), own[own.index(limit) + 1]) == (1, "7")
+        earlier: dict[str, Any] = {"program_session": {"id": SESSION, "totals": {"cost_usd": 1.5}}}
+        resumed = bench.run(budget_usd=0.42, keeps_context=True, **earlier).argv
+        assert resumed[resumed.index(limit) + 1] == "1.9200", "it counts what its session has cost before"
+
+    def test_its_own_limit_of_money_is_a_stop_and_no_failure(self, provider: Provider) -> None:
+        assert judged(provider, result(is_error=True, subtype="error_max_budget_usd"), 1).failure is Ended.STOPPED
+
+    def test_its_cost_is_known_while_it_runs_and_never_more_than_it_tells_at_its_end(self, provider: Provider) -> None:
+        output, _ = recorded(provider, "success")
+        reading, costs = Reading(provider.parse, price=provider.so_far), []
+        for line in output.splitlines():
+            reading.line(line)
+            costs.append((reading.usage or {}).get("cost_usd") or 0.0)
+        assert costs == sorted(costs)
+        assert sum(each > 0 for each in costs) > len(costs) / 2, "from the first answer on"
+        assert 0.5 * costs[-1] < costs[-2] <= costs[-1] == 0.00405
 
     @pytest.mark.parametrize(
         ("case", "failure", "seconds"),

@@ -73,7 +73,7 @@ class TestCopilot(Contract):
         assert judged(provider, output, exit_code).failure is None
 
     def test_what_it_used_stands_in_its_telemetry_one_line_per_call_of_a_model(
-        self, provider: Provider, bench: Bench, tmp_path: Path
+        self, provider: Provider, bench: Bench
     ) -> None:
         seen = bench.run()
         assert Path(seen.env["COPILOT_OTEL_FILE_EXPORTER_PATH"]).name == "telemetry.jsonl"
@@ -85,10 +85,10 @@ class TestCopilot(Contract):
             metric(300),
             '{"type": 7}',
         ]
-        (tmp_path / "telemetry.jsonl").write_text("\n".join(lines))
-        reading, _ = read_all(provider, "")
-        assert provider.also is not None
-        reading.also(provider.also(tmp_path))
+        assert provider.beside is not None
+        assert provider.beside.to_the_end
+        reading, text = read_all(provider, "\n".join(provider.beside.lines("\n".join(lines))))
+        assert text.splitlines() == ["Σ 100 in · 10 out", "Σ 200 in · 30 out · 150 cached"], "while it runs"
         assert reading.usage is not None
         found = [reading.usage[each] for each in ("input_tokens", "output_tokens", "cached_tokens", "model")]
         assert found == [300, 40, 150, "m"]

@@ -8,6 +8,7 @@ running version 2.1.330.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,19 @@ from toryo.coordinator import content_blocks
 from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.program_output import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used, Window
+from toryo.coordinator.prices import Prices
+from toryo.coordinator.program_output import (
+    Called,
+    Event,
+    NotConnected,
+    Said,
+    Session,
+    Totals,
+    Troubled,
+    Turned,
+    Used,
+    Window,
+)
 from toryo.coordinator.program_probe import ask
 from toryo.coordinator.provider import (
     Command,
@@ -32,7 +45,7 @@ from toryo.coordinator.provider import (
     home,
     permissions,
 )
-from toryo.failures import Failure
+from toryo.failures import Ended, Failure
 from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"
@@ -71,10 +84,32 @@ def _prepare(setting: Setting) -> Command:
         *(() if may is Permissions.FULL else (*_USERS_SETTINGS, "--add-dir", str(setting.working_directory))),
         *(("--model", setting.launch.model) if setting.launch.model else ()),
         *(("--resume", setting.resume) if setting.resume else ()),
+        *_own_limit(setting),
         *extra_arguments(setting),
     )
     files = {MCP_CONFIG: json.dumps({"mcpServers": {NAME: server}}, indent=2)}
     return Command(argv, _QUIET | (_INSTRUCTIONS if may is not Permissions.FULL else {}), files, stdin=setting.prompt)
+
+
+def _own_limit(setting: Setting) -> tuple[str, ...]:
+    """What is left of the budget: after each answer it looks itself, by the price that it tells only at its end. What a
+    resumed session has cost before counts for it, too."""
+    left = setting.launch.budget_usd
+    if left is None or _LIMIT in extra_arguments(setting):
+        return ()
+    before = Totals.read(setting.launch.program_session.get("totals")).cost_usd if setting.resume else 0.0
+    return (_LIMIT, f"{math.ceil((left + before) * 10_000) / 10_000:.4f}")
+
+
+_LIMIT = "--max-budget-usd"
+_PRICES: Mapping[str, Prices] = {"haiku": Prices(1, 5, 0.1), "opus": Prices(4, 20, 0.4)}
+_OTHERS = Prices(3, 15, 0.3)
+
+
+def _so_far(model: str | None, read: int, written: int, cached: int) -> float:
+    """What a run has cost at least, by list prices of its family; its last line tells exactly."""
+    family = next((each for name, each in _PRICES.items() if name in (model or "")), _OTHERS)
+    return round(family.of(read, written, cached), 6)
 
 
 def _parse(line: dict[str, Any]) -> Iterable[Event]:
@@ -174,11 +209,15 @@ def _cached(usage: Mapping[str, Any]) -> int:
 
 _MAX_TURNS = "error_max_turns"
 """Reported without a text if the arguments have `--max-turns`."""
+_MAX_BUDGET = "error_max_budget_usd"
+"""The same for its own limit of money."""
 
 
 def _judge(end: Exit) -> Verdict:
     if end.trouble is not None and end.trouble.words == _MAX_TURNS:
         return Verdict(Failure.TURN_LIMIT, words=_MAX_TURNS)
+    if end.trouble is not None and end.trouble.words == _MAX_BUDGET:
+        return Verdict(Ended.STOPPED, words=_MAX_BUDGET)
     return judge_model(end)
 
 
@@ -227,6 +266,7 @@ PROVIDER = Provider(
         *("CLAUDE_CODE_USE_VERTEX", "CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_APPLICATION_CREDENTIALS"),
     },
     parse=_parse,
+    so_far=_so_far,
     resumes=True,
     login=_login,
     needs=_needs,

@@ -28,7 +28,18 @@ from toryo.coordinator.program_output import (
     Turned,
     Used,
 )
-from toryo.coordinator.provider import Command, Login, Needs, Own, Provider, Setting, extra_arguments, home, permissions
+from toryo.coordinator.provider import (
+    Beside,
+    Command,
+    Login,
+    Needs,
+    Own,
+    Provider,
+    Setting,
+    extra_arguments,
+    home,
+    permissions,
+)
 from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"
@@ -86,6 +97,8 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield _asking(line["type"], data)
         case "session.warning":
             yield Note(data["message"])
+        case "span":
+            yield from _called_model(line)
         case "result":
             yield Session(str(line["sessionId"]))
 
@@ -129,14 +142,19 @@ def _reason(data: dict[str, Any]) -> str:
 _COUNTED = ("input_tokens", "output_tokens", "cache_read.input_tokens")
 
 
-def _used(workspace: Path) -> Iterable[Event]:
-    """One line per call of a model, by any agent within the program; totals come in separate lines."""
-    for line in untrusted_files.text(
-        workspace / TELEMETRY, largest=untrusted_files.LARGEST_RECORD, errors="replace"
-    ).splitlines():
+_KEPT = (*(f"gen_ai.usage.{each}" for each in _COUNTED), "gen_ai.operation.name", "gen_ai.response.model")
+
+
+def _spans(written: str) -> Iterable[str]:
+    """One line per call of a model, by any agent within the program, while it runs; totals come in separate lines. Of
+    each only what counts: the file has much more."""
+    for line in written.splitlines():
         try:
-            yield from _called_model(json.loads(line))
-        except (AttributeError, RecursionError, TypeError, ValueError):
+            span = json.loads(line)
+            told = {name: value for name, value in span["attributes"].items() if name in _KEPT}
+            if list(_called_model({"type": span["type"], "attributes": told})):
+                yield json.dumps({"type": "span", "attributes": told})
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             continue
 
 
@@ -207,7 +225,7 @@ PROVIDER = Provider(
         }
     ),
     parse=_parse,
-    also=_used,
+    beside=Beside(TELEMETRY, _spans, to_the_end=True),
     resumes=True,
     login=_login,
     needs=_needs,

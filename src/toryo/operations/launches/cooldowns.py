@@ -47,7 +47,8 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
         return _cool_account(call, account, reason, told, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
-    return cool(call, launch.agent_id, launch.purpose, reason, told.seconds, program_of(launch))
+    project_id = launch.project_id if reason in _OF_PROJECT else None
+    return cool(call, launch.agent_id, launch.purpose, reason, told.seconds, program_of(launch), project_id)
 
 
 _REFUSED_AGAIN = 12
@@ -60,30 +61,38 @@ def _unnamed(never_signed_in: bool) -> str:
 
 
 def cool(
-    call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None, program: str | None = None
+    call: Call,
+    agent_id: str,
+    purpose: Purpose,
+    reason: str,
+    seconds: int | None,
+    program: str | None = None,
+    project_id: str | None = None,
 ) -> Millis | None:
     """A failed start or run: the program is not started until a moment that the server knows; answers that moment.
 
     60 s, doubling to 3600 s, or longer if a quota message names more `seconds`, or more is usual for the failure, with
     a margin of 10 %, at most three minutes: whatever a program says, it starts at most six times in an hour of
     failures. `program` names the one that failed; None: any would. Each has its own end and its own count. One that
-    the agent no longer has is not started anyway.
+    the agent no longer has is not started anyway. `project_id`: whose fault it was, and where alone it is not started.
     """
     if program is not None and program not in _programs(call, agent_id):
         return None
     limits = call.context.limits
-    before = _of_program(call, agent_id, purpose, program)
+    before = _of_program(call, agent_id, purpose, program, project_id)
     times = before.failures + 1 if before is not None else 1
     seconds = seconds or _usual_pause(reason)
     wait = max(backoff.pause(times, limits.cooldown, limits.longest_cooldown), _with_margin(call, seconds or 0))
-    cooldown = Cooldown(call.now + wait, reason, times, program)
+    cooldown = Cooldown(call.now + wait, reason, times, program, project_id)
     _begin(call, agent_id, purpose, cooldown)
     return cooldown.until
 
 
-def _of_program(call: Call, agent_id: str, purpose: Purpose, program: str | None) -> Cooldown | None:
+def _of_program(
+    call: Call, agent_id: str, purpose: Purpose, program: str | None, project_id: str | None = None
+) -> Cooldown | None:
     found = call.tx.agents.cooldowns(agent_id).get(purpose, ())
-    return next((each for each in found if each.program == program), None)
+    return next((each for each in found if (each.program, each.project_id) == (program, project_id)), None)
 
 
 def _begin(call: Call, agent_id: str, purpose: Purpose, cooldown: Cooldown) -> None:
@@ -160,7 +169,7 @@ def _usual_pause(reason: str) -> int | None:
 
 
 def _with_margin(call: Call, seconds: int) -> Millis:
-    """How long to wait for what a message says will take so many seconds: a little longer, but not by much."""
+    """How long to wait where a message names seconds: a little longer, but not by much."""
     margin = seconds * 10 * call.context.limits.quota_margin_percent
     return seconds * SECOND + min(margin, _LONGEST_MARGIN)
 
@@ -182,6 +191,8 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
     after = names[names.index(ran) + 1 :] if ran in names else []
 
     def cleared(each: Cooldown) -> bool:
+        if each.project_id is not None and (launch is None or each.project_id != launch.project_id):
+            return False
         if each.program in (None, ran):
             return True
         nature = failures.nature_of(each.reason)

@@ -6,7 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from toryo.domain import ids
+from toryo.domain import ids, usages
 from toryo.domain.agents import Agent, Program
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
@@ -110,7 +110,8 @@ class Workspace(TypedDict):
 
 class Start(TypedDict):
     """How to start one process, without its task. `defaults`: options that are not set explicitly; `program_session`:
-    the session of the program to resume, its `id` and the `totals` that it had reported.
+    the session of the program to resume, its `id` and the `totals` that it had reported. `budget_usd`: what the
+    project may still spend today, for programs that keep to a limit of their own.
     """
 
     launch_id: str
@@ -131,6 +132,7 @@ class Start(TypedDict):
     network: schemas.AskedNetwork
     language: schemas.LanguageName
     program_session: JsonObject | None
+    budget_usd: float | None
 
 
 def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
@@ -148,6 +150,19 @@ def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
         "watched": project.settings.forecasts_conflicts,
         "setup": project.settings.tree_setup,
     }
+
+
+def _left_to_spend(call: Call, launch: Launch, project: Project) -> float | None:
+    """Chat goes on when a budget is used up."""
+    budget = project.settings.budget_per_day
+    if budget is None or launch.purpose is not Purpose.TASK:
+        return None
+    spent = call.tx.usages.spent_by(project.id, usages.day_of(call.now)).usd
+    return max(_LEAST, round(budget - spent, 6))
+
+
+_LEAST = 0.01
+"""US dollars: programs take no limit of nothing."""
 
 
 def shown(call: Call, launch: Launch, credential: str) -> Start:
@@ -174,4 +189,5 @@ def shown(call: Call, launch: Launch, credential: str) -> Start:
         "network": rendering.asked_network(project),
         "language": project.settings.language.value,
         "program_session": call.tx.launches.session_left_behind(launch),
+        "budget_usd": _left_to_spend(call, launch, project),
     }

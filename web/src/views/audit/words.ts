@@ -459,7 +459,7 @@ export const ja: typeof en = {
     bad_directory: "プロジェクトのディレクトリを使用不可",
     bad_worktree: "ワークツリーの作成に失敗",
     bad_setup: "ワークツリーの準備に失敗",
-    machine_failed: "Coordinator のマシンで起動できない",
+    machine_failed: "コーディネーターのマシンで起動できない",
     not_logged_in: "プログラムがログインしていない",
     command_not_found: "プログラムが見つからない",
     model_not_available: "モデルを利用できない",
