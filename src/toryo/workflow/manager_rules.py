@@ -29,8 +29,8 @@ MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     Rule(
         "3",
         "Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, no "
-        "acceptance check failed at the last report (or a task below has changed since), and the manager has not chosen "
-        "adjust",
+        "acceptance check failed at the last report (or a task below has changed since), and the manager has not "
+        "chosen adjust",
         facts.all_done_and_accepted,
         Step("report_completion", "needs_completion"),
     ),
