@@ -14,6 +14,7 @@ from toryo.coordinator.config import KNOWN, Config, Mistakes, load, parse
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.providers import BUILT_IN, configured
+from toryo.settings import Settings
 
 SEED = """\
 polling_interval: 10  # seconds
@@ -308,3 +309,26 @@ def test_every_key_of_the_file_says_what_it_means_for_its_page_of_the_reference(
     assert {model.__name__ for model, _, _ in found} >= {"Config", "ProviderConfig", "AccountConfig", "Price"}
     unsaid = [f"{model.__name__}.{name}" for model, name, field in found if not field.description]
     assert [each for each in unsaid if not each.startswith("ErrorProtection.")] == []
+
+
+def test_a_group_of_the_servers_settings_names_the_variables_of_the_server() -> None:
+    """Row 2.63: seed 2 has the lifetimes of sessions in this file."""
+    with pytest.raises(Mistakes) as raised:
+        parse("session:\n  default_timeout: 3600\n  max_timeout: 86400\n", "coordinator_config.yaml")
+    for name in ("TORYO_SESSION__DEFAULT_TIMEOUT", "TORYO_SESSION__MAX_TIMEOUT"):
+        assert name in str(raised.value)
+
+
+def test_every_group_of_the_servers_settings_is_known_as_such() -> None:
+    fields = Settings.model_fields.items()
+    groups = {
+        name for name, each in fields if isinstance(each.annotation, type) and issubclass(each.annotation, BaseModel)
+    }
+    assert groups == config.OF_SERVER
+
+
+@pytest.mark.parametrize("option", ["--dangerously-skip-permissions", "--yolo", "-y", "--approval-mode=yolo"])
+def test_an_argument_that_gives_less_than_it_promises_is_known(option: str) -> None:
+    """Row 2.35."""
+    assert config.without_effect(["--project", "x", option]) == option
+    assert config.without_effect(["--project", "x", "--yolo-mode"]) is None

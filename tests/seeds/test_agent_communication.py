@@ -256,6 +256,20 @@ def test_3_2_シャットダウンシーケンス(protocol: Protocol):
     assert shown["status"] == "offline"
 
 
+def test_3_2_去ったエージェントは再び登録するまで_offline(protocol: Protocol):
+    """A poll that was still on its way does not bring it back; registering does."""
+    protocol.agent.call("unregister_agent", agent_id=protocol.agent_id)
+    for name in ("poll_tasks", "heartbeat"):
+        refusal = protocol.agent.refused(name, Code.NOT_NOW, agent_id=protocol.agent_id)
+        assert "register_agent" in refusal["instruction"]
+    assert protocol.agent.call("unregister_agent", agent_id=protocol.agent_id)["released"] == []
+    (shown,) = protocol.orchestrator.call("list_agents")["agents"]
+    assert shown["status"] == "offline"
+    protocol.agent.call("register_agent", agent_id=protocol.agent_id, agent_type="planning")
+    task = protocol.create()["task_id"]
+    assert [each["task_id"] for each in protocol.poll()] == [task]
+
+
 # --- 4. エラーハンドリング ---
 
 

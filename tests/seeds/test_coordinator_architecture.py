@@ -315,5 +315,15 @@ def test_非推奨となるAPI(crew: World):
     done = process.call("report_execution_complete", result="success", summary="x")
     assert "report_completed" in done["deprecated"]
     assert process.call("report_execution_complete", result="success", summary="x") == done
+    for each in (old, done):  # 旧APIは6ヶ月間維持, マイグレーションガイド
+        assert "six months" in each["deprecated"] and "docs/how-to/migration.md" in each["deprecated"]
     assert process.call("get_pending_tasks")["task"]["task_id"] == task
     assert crew.status(task) == "completed"
+
+
+@pytest.mark.parametrize("name", ["list_managed_agents", "should_start"])
+def test_Coordinator向けAPIに資格情報がなければCoordinatorのトークンを案内する(crew: World, name: str):
+    """Row 2.29: whoever writes the seed's loop was sent to authenticate, which is for agents."""
+    arguments = {"agent_id": "agt_frontend"} if name == "should_start" else {}
+    refusal = crew.nobody.refused(name, "coordinatorRequired", **arguments)
+    assert "coordinator.token" in refusal["instruction"] and "authenticate" not in refusal["instruction"]

@@ -106,11 +106,12 @@ def test_a_new_token_takes_the_place_of_the_old_one_in_its_file(tmp_path: Path) 
     held.release()
 
 
+@pytest.mark.parametrize("mode", ["local", "open"])
 @pytest.mark.parametrize("more", [{"host": "0.0.0.0"}, {"trusted_proxies": ("127.0.0.1",)}])
 def test_a_server_that_others_reach_does_not_start_where_agents_register_without_a_key(
-    tmp_path: Path, more: dict[str, Any]
+    tmp_path: Path, more: dict[str, Any], mode: Any
 ) -> None:
-    auth = AuthSettings(mode="local", people="tokens")
+    auth = AuthSettings(mode=mode, people="tokens")
     with pytest.raises(ConfigurationError, match="every caller can register"):
         app.build(Settings(port=0, data_dir=tmp_path, auth=auth, **more))
 

@@ -183,6 +183,14 @@ def _of_server(here: Here) -> Iterator[Finding]:
         "" if same else f"This command has version {toryo.__version__}. Use the same version on both sides.",
     )
     size = status.get("database_bytes")  # an older server does not tell
+    if status.get("auth_mode") == "open":
+        yield Finding(
+            "keys",
+            False,
+            "TORYO_AUTH__MODE=open: every program of your user can create, take and finish queue tasks without a key",
+            "Only for trying it out. Otherwise remove TORYO_AUTH__MODE, and make keys: toryo token add --project PRJ",
+            needed=False,
+        )
     yield Finding("database", True, f"{status['database']}{f', {_bytes(size)}' if size is not None else ''}")
 
 

@@ -248,10 +248,14 @@ def check(
     found = [each for several in programs.values() for each in several if each.installed or each.name in named]
     ok = all(program.ok for program in found if program.name in named)
     sandbox = _sandbox(configuration)
+    from toryo.coordinator.config import KNOWN, NO_EFFECT, without_effect
 
     def say() -> None:
         output.table(("PROVIDER", "", "PROGRAM"), map(_row, found), empty="")
         output.done(sandbox)
+        for name, section in configuration.ai_providers.items():
+            if name in KNOWN and (option := without_effect(section.cli_args)) is not None:
+                output.done(f"{name}: {NO_EFFECT.format(option=option, permissions='read, if nothing is set')}")
 
     here.answer({"success": ok, "providers": [program.document() for program in found], "sandbox": sandbox}, say)
     if not ok:

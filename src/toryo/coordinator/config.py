@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -63,6 +63,24 @@ class AccountConfig(Section):
         description="Environment variables that select the login. Of the provider's other variables the program gets "
         "only those of proxies.",
     )
+
+
+_LIFTING = re.compile(
+    r"--(dangerously-[\w-]+|yolo|allow-all-tools|allow-all|full-auto)|-y|"
+    r"--(?:approval-mode|permission-mode)=(?:yolo|bypassPermissions)"
+)
+"""Options by which programs stop asking. What they may use at all, Toryo says beside them."""
+
+
+def without_effect(arguments: Sequence[str]) -> str | None:
+    """The first of these arguments that gives no more than the agent's `permissions` do."""
+    return next((each for each in arguments if _LIFTING.fullmatch(each)), None)
+
+
+NO_EFFECT = (
+    "{option} of cli_args gives the program no more than the agent's permissions: {permissions}. For commands, set "
+    "them to full: toryo agent edit ID --option permissions=full"
+)
 
 
 class ProviderConfig(Section):
@@ -356,12 +374,27 @@ def _is_account(name: str) -> bool:
     return 0 < len(name) <= MOST_OF_A_NAME and name.isprintable() and name.strip() == name
 
 
+OF_SERVER = frozenset({"auth", "chat", "guards", "notices", "retention", "session"})
+"""Groups of the server's settings, which people look for in this file."""
+
+
+def _of_server(key: str, given: object) -> str:
+    names = [str(each) for each in given] if isinstance(given, dict) else []
+    variables = [f"TORYO_{key}__{name}".upper() for name in names if name.isidentifier()] or [f"TORYO_{key}__…".upper()]
+    return (
+        f"{key}: this belongs to the server, which reads its settings from environment variables: "
+        f"{', '.join(variables)} (docs/reference/settings.md)."
+    )
+
+
 def _note_misplaced(document: Document) -> None:
     """Keys of a provider that are at another level; raises Mistakes: what follows from them would only confuse."""
     found = document.data if isinstance(document.data, dict) else {}
     for key in found.keys() - Config.model_fields.keys():
         if key in KNOWN:
             document.mistake((key,), f"{key}: this is a provider: write it below ai_providers, indented.")
+        elif key in OF_SERVER:
+            document.mistake((key,), _of_server(key, found[key]))
         elif key in ProviderConfig.model_fields:
             document.mistake(
                 (key,), f"{key}: this belongs to one provider: write it below ai_providers.NAME, indented."

@@ -20,7 +20,7 @@ from typing import Any
 from toryo import output_redaction, untrusted_files
 from toryo.agents import env_vars
 from toryo.coordinator import environment, logs, network_limits, processes, sandbox, task_worktrees, tree_setup
-from toryo.coordinator.config import Config
+from toryo.coordinator.config import NO_EFFECT, Config, without_effect
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.prices import cost
 from toryo.coordinator.processes import Process
@@ -187,7 +187,10 @@ class Starter:
             self._workspaces.link(launch.launch_id, command.links)
             outside = self._environment(launch, provider, worktree)
             env = outside | dict(command.env)
-            notes = worktree.notes if worktree is not None and resumed is None else ()
+            notes = (
+                *(worktree.notes if worktree is not None and resumed is None else ()),
+                *self._without_effect(setting, provider),
+            )
             needs = provider.needs(outside) if provider.needs is not None and inside else Needs()
             homes = self._homes_of(launch, needs, setting, command, (directory, self.worktrees))
             looks = provider.model_cli and permissions(setting) is Permissions.READ
@@ -199,6 +202,14 @@ class Starter:
             self.clean_up(launch.launch_id)
             raise
         return Started(process, provider, self.mask(launch), self.reading(launch))
+
+    def _without_effect(self, setting: Setting, provider: Provider) -> Iterator[str]:
+        """What is said of an argument that promises more than it gives."""
+        section = self._config.ai_providers.get(setting.launch.ai_type)
+        option = without_effect(section.cli_args) if section is not None and provider.options is None else None
+        may = permissions(setting)
+        if option is not None and may is not Permissions.FULL:
+            yield NO_EFFECT.format(option=option, permissions=may.value)
 
     def reading(self, launch: Launch) -> Reading | None:
         """The reader of a launch's output, from its first line; None if the output is plain text."""

@@ -65,6 +65,11 @@ class Presence:
     def online(self) -> bool:
         return self.offline_at is None
 
+    @property
+    def left(self) -> bool:
+        """Whether the last that was seen of it is that it left. Silence makes an agent offline later than that."""
+        return self.offline_at is not None and self.offline_at <= self.seen_at
+
     def silent(self, now: Millis) -> bool:
         return now - self.seen_at >= OFFLINE_AFTER
 

@@ -38,6 +38,7 @@ from toryo.server.data_directory_setup import COORDINATOR_TOKEN, OWNER_TOKEN, Da
 from toryo.server.edge import Edge
 from toryo.server.forecasts import Forecasts
 from toryo.server.http_errors import ConfigurationError
+from toryo.server.keyless_requests import KeylessRequests
 from toryo.server.listeners import Listener
 from toryo.server.trusted_proxies import Proxies
 from toryo.server.waiting_places import Places
@@ -282,6 +283,12 @@ def _bus(settings: Settings, database: Database) -> Bus:
     return PostgresBus(settings.database_url())
 
 
+_OPEN = (
+    "warning: TORYO_AUTH__MODE=open: every program of your user on this machine can create, take and finish tasks of "
+    "queues without a key."
+)
+
+
 def run(settings: Settings, opened: Callable[[], None] = lambda: None) -> None:
     """Serves until SIGTERM or SIGINT; prints `ready http://…` on stderr once it accepts requests.
 
@@ -290,6 +297,9 @@ def run(settings: Settings, opened: Callable[[], None] = lambda: None) -> None:
     """
     memory_release.give_large_back()
     app = build(settings)
+    if settings.auth.mode == "open":
+        print(_OPEN, file=sys.stderr, flush=True)  # noqa: T201 - beside what `opened` says
+        _log.warning("open_without_keys", url=app.url)
     opened()
 
     def ready() -> None:

@@ -90,6 +90,6 @@ def _holds(entry: Path, inode: str) -> bool:
 
 def _target(path: str) -> str:
     try:
-        return os.readlink(path)
+        return str(Path(path).readlink())
     except OSError:
         return ""

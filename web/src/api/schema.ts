@@ -2116,7 +2116,7 @@ export interface components {
              */
             correlation_id: string | null;
             /**
-             * @description A task that you created or claimed, of which it is a part.
+             * @description A task that you created or claimed, from which it comes.
              * @default null
              */
             parent_task_id: string | null;
@@ -12459,6 +12459,11 @@ export interface operations {
                         running: number;
                         /** Last Event */
                         last_event: number;
+                        /**
+                         * Auth Mode
+                         * @enum {string}
+                         */
+                        auth_mode: "keys" | "local" | "open";
                     };
                 };
             };

@@ -34,7 +34,10 @@ def refuse(operation: Operation, caller: Caller) -> None:
             raise Refusal(
                 Code.COORDINATOR_REQUIRED,
                 say("Only Coordinators can call {operation_name}.", operation_name=operation.name),
-                _own_way(caller),
+                "Pass the Coordinator's token as Authorization: Bearer. It is in coordinator.token in the server's "
+                "data directory."
+                if caller.kind is Kind.NOBODY
+                else _own_way(caller),
             )
         return
     if grant is Grant.READER and caller.kind is not Kind.LAUNCH:
@@ -60,18 +63,23 @@ def _refuse_for_queue(operation: Operation, caller: Caller) -> None:
     elif operation.grant is Grant.FILER and caller.session is not None and not caller.orchestrates:
         refuse_session(operation, caller)
     elif operation.grant in (Grant.QUEUE_AGENT, Grant.REGISTRAR) or caller.session is None:
-        raise key_required(operation.name, caller)
+        raise key_required(operation.name, caller, operation.grant)
 
 
-def key_required(name: str, caller: Caller) -> Refusal:
+_OF_AN_OWNER = "Pass it as Authorization: Bearer or as api_key. An owner of this server can make one."
+_OF_AN_AGENT = (
+    "Pass it as Authorization: Bearer or as api_key. register_agent returns one where the server lets agents register "
+    "themselves; otherwise an owner of this server can make one."
+)
+
+
+def key_required(name: str, caller: Caller, grant: Grant) -> Refusal:
     """What somebody without an API key is told who calls the operation of that name."""
     stranger = caller.kind is Kind.NOBODY
     return Refusal(
         Code.AUTHENTICATION_REQUIRED,
         say("{name} requires an API key.", name=name),
-        "Pass it as Authorization: Bearer or as api_key. An owner of this server can make one."
-        if stranger
-        else _own_way(caller),
+        (_OF_AN_OWNER if grant in (Grant.FILER, Grant.REGISTRAR) else _OF_AN_AGENT) if stranger else _own_way(caller),
     )
 
 

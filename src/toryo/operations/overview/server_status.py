@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import toryo
 from toryo.domain.times import iso
 from toryo.operations.calls import rendering, schemas, visibility
@@ -21,6 +23,7 @@ class Status(Result):
     agents: int
     running: int
     last_event: int
+    auth_mode: Literal["keys", "local", "open"]
 
 
 @operation(
@@ -44,6 +47,7 @@ def server_status(call: Call, _: NoParameters) -> Status:
         "agents": len(seen),
         "running": sum(visibility.sees(call, each.project_id) for each in call.tx.sessions.live()),
         "last_event": call.tx.events.last(),
+        "auth_mode": call.context.settings.auth.mode,
     }
 
 

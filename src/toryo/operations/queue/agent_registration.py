@@ -96,7 +96,7 @@ def register_agent(call: Call, wanted: Register) -> Registered:
 def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     """A key for an agent of the same machine, where the server's settings let it register itself."""
     if call.context.settings.auth.mode != "local" or not _of_this_machine(call):
-        raise key_required("register_agent", call.caller)
+        raise key_required("register_agent", call.caller, Grant.REGISTRAR)
     projects = [project.id for project in call.tx.projects.all() if project.active]
     if len(projects) != 1:
         raise Refusal(

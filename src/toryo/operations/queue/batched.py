@@ -136,6 +136,7 @@ class _Plain:
             agent is not None
             and agent.id == asked.parameters.agent_id
             and presence is not None
+            and not presence.left
             and presence.project_id == asked.project.id
         )
 

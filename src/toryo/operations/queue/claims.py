@@ -246,8 +246,8 @@ def self_driven(call: Call, agent_id: str) -> Agent | None:
 # --- presence --------------------------------------------------------------------------------------------------------
 
 
-def present(call: Call, agent_id: str) -> Presence:
-    """The registered agent whose key this is. Raises Refusal."""
+def present(call: Call, agent_id: str, *, leaving: bool = False) -> Presence:
+    """The registered agent whose key this is; who has left registers again, but may leave twice. Raises Refusal."""
     key = call.caller.key
     if key is None or key.agent_id not in (None, agent_id):
         raise Refusal(
@@ -256,7 +256,7 @@ def present(call: Call, agent_id: str) -> Presence:
             "Use your own agent_id.",
         )
     presence = call.tx.queues.presence(agent_id) if key.agent_id == agent_id else None
-    if presence is None or presence.project_id != key.project_id:
+    if presence is None or (presence.left and not leaving) or presence.project_id != key.project_id:
         raise Refusal(
             Code.NOT_NOW,
             f"{agent_id} is not registered.",

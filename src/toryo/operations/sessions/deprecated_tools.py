@@ -21,6 +21,10 @@ from toryo.operations.calls.results import Said
 _log = structlog.get_logger("toryo.server")
 
 
+UNTIL = "It answers until six months after the release of Toryo 0.1 (docs/how-to/migration.md)."
+"""Said by each of them."""
+
+
 class FormerResult(Said):
     deprecated: str
 
@@ -28,7 +32,7 @@ class FormerResult(Said):
 def _alias(name: str, now: str) -> None:
     """Declares `name` as the operation that is called `now` today."""
     today: Operation = catalogue()[now]
-    told = f"{name} is deprecated: call {now}."
+    told = f"{name} is deprecated: call {now}. {UNTIL}"
 
     def handler(call: Call, parameters: Any) -> Mapping[str, Any] | Later:
         _warn(call, name, now)
@@ -40,7 +44,7 @@ def _alias(name: str, now: str) -> None:
     declare(
         Operation(
             name,
-            f"Deprecated: call {now}.",
+            f"Deprecated: call {now}. {UNTIL}",
             today.grant,
             today.parameters,
             former,
@@ -73,6 +77,8 @@ class ExecutionStart(Parameters):
     listed=False,
 )
 def report_execution_start(call: Call, _: ExecutionStart) -> FormerResult:
-    """Deprecated: nothing to do, get_my_task records it."""
+    """Deprecated: nothing to do, get_my_task records it. It answers until six months after the release of Toryo 0.1
+    (docs/how-to/migration.md)."""
     _warn(call, "report_execution_start", "get_my_task")
-    return {"success": True, "deprecated": "report_execution_start is deprecated: get_my_task records the start."}
+    told = f"report_execution_start is deprecated: get_my_task records the start. {UNTIL}"
+    return {"success": True, "deprecated": told}
