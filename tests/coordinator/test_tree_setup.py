@@ -249,6 +249,23 @@ def test_what_the_set_up_changes_of_the_commit_is_not_checked(check: Checked) ->
     assert [check("cat a; wc -l < b; cat made", setup) for _ in range(2)] == ["one\n8\nmore"] * 2
 
 
+@pytest.mark.parametrize("undone", ["rewritten", "removed"])
+def test_what_the_set_up_made_of_a_change_is_gone_with_that_change(
+    check: Checked, repository: Repository, worktree: Worktree, undone: str
+) -> None:
+    setup = f"{INSTALL}; cat prepare/* | sh"
+    (worktree.path / "prepare").mkdir()
+    (worktree.path / "prepare" / "evil").write_text("echo evil > installed/tool; echo evil >> installed/times\n")
+    assert check("cat installed/times", setup) == "once\nevil"
+    (worktree.path / "a").write_text("more\n")
+    assert check("cat installed/times", setup) == "once\nevil", "it is still part of the work"
+    if undone == "removed":
+        (worktree.path / "prepare" / "evil").unlink()
+    else:
+        (worktree.path / "prepare" / "evil").write_text("true\n")
+    assert check(setup=setup) == "once"
+
+
 def test_a_failed_set_up_is_told_as_itself_and_runs_again(check: Checked, worktree: Worktree) -> None:
     said = check(setup=f"{INSTALL}; echo no network; exit 3")
     assert "ended with exit code 3." in said.splitlines()[0]
