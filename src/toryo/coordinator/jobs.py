@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ from toryo.output_redaction import Mask
 
 QUEUE_MERGE = "queue_merge"
 PULL_REQUEST = "pull_request"
+
+CHANGED_MEANWHILE = "Files of this task were changed while they were checked. Report again when nothing changes them."
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -150,6 +153,20 @@ class Jobs:
             own_place = artifacts.Place(found.worktree.working_directory, found.worktree.path)
             keep = partial(artifacts.collected, place=own_place, mask=mask, room=room)
             ignored = acceptance_checks.Ignored(found.worktree.working_directory, keep)
+
+        async def renew() -> None:
+            nonlocal found
+            commands = replace(order, checks=tuple(each for each in order.checks if "command" in each))
+            tree = found.clean.tree if found is not None else None
+            try:
+                found = await asyncio.to_thread(task_worktrees.checked_out, commands, self._starter.worktrees)
+                if found is None or found.clean.tree != tree:
+                    raise Trouble(CHANGED_MEANWHILE)
+                if found.clean.due:
+                    await self._set_up(order, found, mask)
+            except SetupFailed as failure:
+                raise Trouble(str(failure)) from failure
+
         ended = await acceptance_checks.evidence(
             order.checks,
             directory,
@@ -158,6 +175,7 @@ class Jobs:
             mask,
             collect,
             ignored,
+            renew if found is not None else None,
         )
         if found is not None:
             with contextlib.suppress(Trouble, OSError):

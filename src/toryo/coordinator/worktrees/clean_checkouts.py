@@ -46,12 +46,13 @@ _State = list[int]
 @dataclass(frozen=True, slots=True)
 class Clean:
     """`working_directory`: the project's directory in it. `commit`: the worktree's branch with what is not committed
-    yet. `changes`: what a merge of it would bring. `due`: for what it has to be set up before commands run in it; empty
-    if it is."""
+    yet; `tree`: its contents. `changes`: what a merge of it would bring. `due`: for what it has to be set up before
+    commands run in it; empty if it is."""
 
     top: Path
     working_directory: Path
     commit: str
+    tree: str
     changes: Diff | None
     due: str = ""
     changed: tuple[str, ...] = ()
@@ -78,6 +79,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
                 changes = commits_and_diffs.staged(found, 0, limit, history=True) if limit is not None else None
         begun = repository_of(place)
         (begun / "HEAD").write_text(f"{commit}\n")
+        tree = git_of(checkout, place)("rev-parse", f"{commit}^{{tree}}")
         key, changed = "", ()
         if prepared_by:
             key = _key(git_of(checkout, place), commit, prepared_by)
@@ -89,7 +91,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
             fill(checkout, place, commit, clean=True)
     working = place / checkout.subdirectory
     working.mkdir(parents=True, exist_ok=True)
-    return Clean(place, working, commit, changes, "" if prepared else key, changed)
+    return Clean(place, working, commit, tree, changes, "" if prepared else key, changed)
 
 
 def settle(worktree: Worktree, clean: Clean) -> None:
@@ -115,8 +117,7 @@ def note(worktree: Worktree, clean: Clean, *, passed: bool, only_here: Sequence[
         return
     if only_here:
         _only_here(worktree).write_text(json.dumps(list(only_here)))
-    tree = git_of(opened(worktree.repository), clean.top)("rev-parse", f"{clean.commit}^{{tree}}")
-    _passed(worktree).write_text(tree)
+    _passed(worktree).write_text(clean.tree)
 
 
 def forget(worktree: Worktree) -> None:
