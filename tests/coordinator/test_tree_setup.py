@@ -24,7 +24,7 @@ from toryo.artifact_limits import LARGEST
 from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
-from toryo.coordinator.jobs import Jobs
+from toryo.coordinator.jobs import CHANGED_MEANWHILE, Jobs
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import BadSetup
@@ -32,7 +32,7 @@ from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.sandbox import Mode, Sandbox, Walled
 from toryo.coordinator.tree_setup import Setup, SetupFailed
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Trouble, Worktree
+from toryo.coordinator.worktrees import Trouble, Worktree, clean_checkouts
 from toryo.coordinator.worktrees.combining import PLACES
 from toryo.coordinator.worktrees.launch_repositories import seen_of
 from toryo.coordinator.worktrees.paths import check_place
@@ -62,10 +62,23 @@ def evidence(
     mode: Mode = Mode.NONE,
     **more: Any,
 ) -> Evidence:
+    given: list[dict[str, Any]] = [{"command": check} if isinstance(check, str) else check]
+    return evidence_of_all(repository, place, worktree, given, setup, mode, **more)[0]
+
+
+def evidence_of_all(
+    repository: Repository,
+    place: Path,
+    worktree: Worktree,
+    checks: list[dict[str, Any]],
+    setup: Any = None,
+    mode: Mode = Mode.NONE,
+    **more: Any,
+) -> list[Evidence]:
     order = CheckOrder(
         "chk_1",
         str(repository.path),
-        ({"command": check} if isinstance(check, str) else check,),
+        tuple(checks),
         "ann",
         PROJECT,
         ai_type="claude",
@@ -76,7 +89,7 @@ def evidence(
         provider_options=more,
     )
     jobs = Jobs(Config(), cast("Any", None), starter(place, mode), cast("Any", None))
-    return asyncio.run(jobs._checked(order))[0]
+    return asyncio.run(jobs._checked(order))
 
 
 @pytest.fixture
@@ -151,6 +164,51 @@ def test_what_a_check_leaves_is_not_there_for_the_next_one(check: Checked, workt
     check(f"{evil}; true")
     (worktree.path / "b").write_text("more\n")
     assert check(listed) == before
+
+
+LIES = "echo honest > work; echo made > made; echo 'exit 0' > installed/tool"
+
+
+@pytest.mark.deep
+def test_no_command_passes_by_what_another_one_or_its_own_earlier_run_has_changed(
+    repository: Repository, place: Path, worktree: Worktree
+) -> None:
+    (worktree.path / "work").write_text("a lie\n")
+    (worktree.path / "lies.sh").write_text(f"{LIES}\n")
+    setup = {"commands": ["mkdir -p installed; echo 'exit 1' > installed/tool"], "copies": []}
+    checks: list[dict[str, Any]] = [
+        {"command": "sh lies.sh; sleep 2"},
+        {"command": "sleep 1; grep honest work"},
+        {"command": "sleep 1; sh installed/tool"},
+        {"command": "grep honest work || { sh lies.sh; exit 1; }", "retries": 1},
+        {"file": "made"},
+    ]
+    ended = evidence_of_all(repository, place, worktree, checks, setup)
+    assert [each.outcome for each in ended] == ["passed", "failed", "failed", "failed", "failed"]
+    assert [each.runs for each in ended] == [1, 1, 1, 2, 1]
+    assert "made" in ended[4].check
+
+
+@pytest.mark.deep
+def test_what_passes_in_several_commands_is_what_is_noted_as_checked(
+    repository: Repository, place: Path, worktree: Worktree
+) -> None:
+    (worktree.path / "work").write_text("honest\n")
+    checks = [{"command": "grep honest work; echo x >> work"}, {"command": "test $(wc -l < work) = 1"}]
+    assert [each.outcome for each in evidence_of_all(repository, place, worktree, checks)] == ["passed", "passed"]
+    assert clean_checkouts.changed_since(worktree) == ("work",), "it has passed, and is not committed yet"
+    assert task_worktrees.kept(worktree, Launch("lau_1", "ann"))["trouble"] is None
+    assert clean_checkouts.changed_since(worktree) is None
+
+
+@pytest.mark.deep
+def test_files_that_are_changed_between_two_commands_pass_nothing(
+    repository: Repository, place: Path, worktree: Worktree
+) -> None:
+    checks = [{"command": f"echo more > {worktree.path}/work"}, {"command": "true"}]
+    ended = evidence_of_all(repository, place, worktree, checks)
+    assert [each.outcome for each in ended] == ["passed", "failed"]
+    assert ended[1].output == CHANGED_MEANWHILE
 
 
 @pytest.mark.deep
@@ -247,6 +305,23 @@ def test_what_has_changed_since_its_checks_passed_is_merged_only_where_a_person_
 def test_what_the_set_up_changes_of_the_commit_is_not_checked(check: Checked) -> None:
     setup = f"{INSTALL}; echo changed > a; rm b; echo more > made"
     assert [check("cat a; wc -l < b; cat made", setup) for _ in range(2)] == ["one\n8\nmore"] * 2
+
+
+@pytest.mark.parametrize("undone", ["rewritten", "removed"])
+def test_what_the_set_up_made_of_a_change_is_gone_with_that_change(
+    check: Checked, repository: Repository, worktree: Worktree, undone: str
+) -> None:
+    setup = f"{INSTALL}; cat prepare/* | sh"
+    (worktree.path / "prepare").mkdir()
+    (worktree.path / "prepare" / "evil").write_text("echo evil > installed/tool; echo evil >> installed/times\n")
+    assert check("cat installed/times", setup) == "once\nevil"
+    (worktree.path / "a").write_text("more\n")
+    assert check("cat installed/times", setup) == "once\nevil", "it is still part of the work"
+    if undone == "removed":
+        (worktree.path / "prepare" / "evil").unlink()
+    else:
+        (worktree.path / "prepare" / "evil").write_text("true\n")
+    assert check(setup=setup) == "once"
 
 
 def test_a_failed_set_up_is_told_as_itself_and_runs_again(check: Checked, worktree: Worktree) -> None:
@@ -405,12 +480,15 @@ def test_a_worktree_that_cannot_be_set_up_is_no_fault_of_the_agent_and_is_tried_
 # --- the merge queue --------------------------------------------------------------------------------------------------
 
 
-def in_queue(repository: Repository, place: Path, monkeypatch: pytest.MonkeyPatch, setup: Any) -> dict[str, Any]:
+def in_queue(
+    repository: Repository, place: Path, monkeypatch: pytest.MonkeyPatch, setup: Any, *checks: str
+) -> dict[str, Any]:
     def walled(_: Path, *, setup: bool = False) -> Any:
         return lambda argv: Walled(tuple(argv), {"PATH": os.environ["PATH"], "WRITES": str(setup)})
 
     monkeypatch.setattr("tests.coordinator.test_queue_merges.walled", walled)
-    return run_queue(batch(repository, place, "t1", checks=[{"command": CHECK}], setup=setup), place)
+    commands = [{"command": each} for each in checks or (CHECK,)]
+    return run_queue(batch(repository, place, "t1", checks=commands, setup=setup), place)
 
 
 def test_the_merge_queue_sets_up_the_result_that_it_checks(repository, place, monkeypatch) -> None:
@@ -418,6 +496,16 @@ def test_the_merge_queue_sets_up_the_result_that_it_checks(repository, place, mo
     setup = {"commands": [f'test -f new && [ "$WRITES" = True ] && {INSTALL}']}
     answer = in_queue(repository, place, monkeypatch, setup)
     assert answer["queue"]["result"] == "merged", answer
+
+
+@pytest.mark.deep
+def test_in_the_merge_queue_no_command_passes_by_what_another_one_has_changed(repository, place, monkeypatch) -> None:
+    worked(repository, place / PROJECT, "t1", work="a lie\n", lies="echo honest > work\n")
+    answer = in_queue(
+        repository, place, monkeypatch, None, "sh lies; sleep 2", "sleep 1; ! test -e work || grep honest work"
+    )
+    assert (answer["queue"]["result"], answer["merged"]) == ("failed", [])
+    assert [each["outcome"] for each in answer["queue"]["evidence"]] == ["passed", "failed"]
 
 
 @pytest.mark.parametrize(("command", "result"), [("! test -f new", "failed"), ("false", "target_broken")])

@@ -46,7 +46,7 @@ class Parts(Yard):
             self.world.move(task, "in_progress")
             self.work(self.world.show(task)["assignee_id"], task)
 
-    def report(self, job_id: str = "", **how: Any) -> Any:  # type: ignore[override]
+    def report(self, job_id: str = "", **how: Any) -> Any:
         """Of the manager; with a job, of the Coordinator."""
         if job_id:
             return super().report(job_id, **how)
@@ -218,8 +218,7 @@ def test_a_job_that_is_lost_is_given_again_and_nothing_counts_meanwhile(parts: P
 def test_discarding_the_work_of_a_part_is_a_decision_that_counts(parts: Parts):
     parts.clashed()
     parts.world.move(parts.solver()["task_id"], "cancelled")
-    parts.report_discarded = parts.ask("discard", parts.two)
-    parts.report(parts.report_discarded, done=True, gone=[parts.two])
+    parts.report(parts.ask("discard", parts.two), done=True, gone=[parts.two])
     assert parts.report()["success"]
 
 

@@ -37,7 +37,7 @@ class Team:
         words = [Path(thinking_lead.__file__), self.gate.path, self.bell.path, plan]
         self.program = {"cli_command": sys.executable, "cli_args": [str(each) for each in words]}
         site.hire("lead", "house", role="manager", provider="thinker")
-        options = {"provider_options": {"script": SCRIPT}} if provider == "script" else {}
+        options: dict[str, Any] = {"provider_options": {"script": SCRIPT}} if provider == "script" else {}
         for name in ("ann", "ben", "cat"):
             self.site.hire(name, "house", reports_to="lead", provider=provider, **options)
 

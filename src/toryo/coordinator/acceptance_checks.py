@@ -5,6 +5,9 @@ A check is `{"file": path}` (exists, inside the working directory), `{"command":
 time; with `retries`, one of several runs does), or `{"diff": limits}` (`diff_limits.py`). All checks of an order run in
 parallel, each command in its own process group. After its last run, the files that it left are collected
 (`artifacts.py`).
+
+A command runs what an agent wrote, and could change what another one looks at. Where the directory can be made new
+(`Renew`), commands run one after the other, each run in a new one.
 """
 
 from __future__ import annotations
@@ -17,8 +20,9 @@ import shlex
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +68,8 @@ class Ignored:
     collect: Collect
 
 
+Renew = Callable[[], Awaitable[None]]
+"""Brings the directory back to what it was before the first command. Raises StartFailure, Trouble or OSError."""
 Changes = Callable[[], Diff]
 """The changes of the task, for limits on them. Blocks. Raises Trouble."""
 
@@ -123,17 +129,33 @@ async def evidence(
     mask: Mask,
     collect: Collect | None = None,
     ignored: Ignored | None = None,
+    renew: Renew | None = None,
 ) -> list[Evidence]:
     """How each check ended, in their order; without `collect`, without files."""
     if not _there(directory):
         return all_failed(checks, f"The working directory {directory} does not exist on this machine.")
     beside = [directory, *([ignored.directory] if ignored is not None else [])]
 
+    runs = 0
+
+    async def run(check: Mapping[str, Any]) -> Run:
+        nonlocal runs
+        if renew is not None and "command" in check:
+            runs += 1
+            if runs > 1:
+                await renew()
+        return await _run(check, beside, wall, changes)
+
     async def judged(check: Mapping[str, Any]) -> Evidence:
-        found = await _evidence(check, beside, wall, changes, mask, collect)
+        found = await _evidence(check, run, mask, collect)
         return found if ignored is None or found.failed else await _with_ignored(check, directory, ignored, found)
 
-    return list(await asyncio.gather(*map(judged, checks)))
+    if renew is None:
+        return list(await asyncio.gather(*map(judged, checks)))
+    ended: dict[int, Evidence] = {}
+    for number, check in sorted(enumerate(checks), key=lambda each: "command" in each[1]):
+        ended[number] = await judged(check)
+    return [ended[number] for number in range(len(checks))]
 
 
 def all_failed(checks: Sequence[Mapping[str, Any]], words: str) -> list[Evidence]:
@@ -141,10 +163,10 @@ def all_failed(checks: Sequence[Mapping[str, Any]], words: str) -> list[Evidence
 
 
 async def _evidence(
-    check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes, mask: Mask, collect: Collect | None
+    check: Mapping[str, Any], run: Callable[[Mapping[str, Any]], Awaitable[Run]], mask: Mask, collect: Collect | None
 ) -> Evidence:
     began = time.time()
-    judged = await _judged(check, places, wall, changes, mask)
+    judged = await _judged(check, run, mask)
     patterns = check.get("artifacts")
     if collect is None or "command" not in check or not isinstance(patterns, list) or not patterns:
         return judged
@@ -167,7 +189,7 @@ async def _with_ignored(check: Mapping[str, Any], directory: Path, ignored: Igno
 
 
 async def _judged(
-    check: Mapping[str, Any], places: Sequence[Path], wall: Wall, changes: Changes, mask: Mask
+    check: Mapping[str, Any], run_once: Callable[[Mapping[str, Any]], Awaitable[Run]], mask: Mask
 ) -> Evidence:
     """Runs a check, again after a failure if it may. An invalid check fails alone: the results of the others are still
     reported."""
@@ -176,7 +198,9 @@ async def _judged(
     while runs == 0 or (run.why and runs <= again):
         runs += 1
         try:
-            run = await _run(check, places, wall, changes)
+            run = await run_once(check)
+        except (StartFailure, Trouble) as problem:
+            run = Run(str(problem))
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
             run = Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
     outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
@@ -195,7 +219,8 @@ async def cannot_run(
     if not found.failed or not found.unable or _for_the_work(check["command"], base):
         return found
     if base is not None:
-        before = await _judged({**check, "retries": 0}, [base], wall, changes, mask)
+        run = partial(_run, places=[base], wall=wall, changes=changes)
+        before = await _judged({**check, "retries": 0}, run, mask)
         if not before.unable:
             return found
     return replace(found, outcome="error")

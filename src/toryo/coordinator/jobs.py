@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ NO_SANDBOX = (
     "On this machine the checks would run outside of a sandbox. They run when success is reported; to have them run "
     "before, a person installs bubblewrap, or gives the agent permissions: full."
 )
+CHANGED_MEANWHILE = "Files of this task were changed while they were checked. Report again when nothing changes them."
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -188,6 +190,20 @@ class Jobs:
             own_place = artifacts.Place(found.worktree.working_directory, found.worktree.path)
             keep = partial(artifacts.collected, place=own_place, mask=mask, room=room) if counts else _nothing
             ignored = acceptance_checks.Ignored(found.worktree.working_directory, keep)
+
+        async def renew() -> None:
+            nonlocal found
+            commands = replace(order, checks=tuple(each for each in order.checks if "command" in each))
+            tree = found.clean.tree if found is not None else None
+            try:
+                found = await asyncio.to_thread(task_worktrees.checked_out, commands, self._starter.worktrees)
+                if found is None or found.clean.tree != tree:
+                    raise Trouble(CHANGED_MEANWHILE)
+                if found.clean.due:
+                    await self._set_up(order, found, mask)
+            except SetupFailed as failure:
+                raise Trouble(str(failure)) from failure
+
         ended = await acceptance_checks.evidence(
             order.checks,
             directory,
@@ -196,6 +212,7 @@ class Jobs:
             mask,
             collect if counts else None,
             ignored,
+            renew if found is not None else None,
         )
         ended = await self._told_apart(order, ended, found, directory, mask)
         if found is not None and counts:

@@ -115,7 +115,7 @@ async def _judged(
     unready = await _unless(stop, _unready(job, checkout, working, walled, mask))
     evidence: list[Evidence] | None = acceptance_checks.all_failed(job.options.get("checks") or (), unready or "")
     if not unready:
-        evidence = await _unless(stop, _checked(job, checkout, combined, working, walled(working), mask))
+        evidence = await _unless(stop, _checked(job, checkout, combined, path, working, walled, mask))
     if evidence is None or stop.is_set():
         return "prevented", None, None
     failed = [each for each in evidence if each.failed]
@@ -271,13 +271,20 @@ def _has_more(worktree: Worktree, work: Work) -> bool:
 
 
 async def _checked(
-    job: WorktreeJob, checkout: Checkout, combined: Combined, working: Path, wall: Wall, mask: Mask
+    job: WorktreeJob, checkout: Checkout, combined: Combined, path: Path, working: Path, walled: Walled, mask: Mask
 ) -> list[Evidence]:
     """Files and commands on the result; limits on changes for each entry, because they limit the work of one task."""
     checks = tuple(job.options.get("checks") or ())
     whole = tuple(check for check in checks if "diff" not in check)
     limits = tuple(check for check in checks if "diff" in check)
-    found = await acceptance_checks.evidence(whole, working, wall, _no_changes, mask)
+    wall = walled(working)
+
+    async def renew() -> None:
+        await asyncio.to_thread(combining.check_out, checkout, path, combined.commit)
+        if unready := await _unready(job, checkout, working, walled, mask):
+            raise Trouble(unready)
+
+    found = await acceptance_checks.evidence(whole, working, wall, _no_changes, mask, renew=renew)
     for span in combined.new if limits else ():
         changes = partial(combining.diff_of, checkout, span, task_worktrees.LARGEST_SEARCHED)
         found += await acceptance_checks.evidence(limits, working, wall, changes, mask)

@@ -6,7 +6,8 @@ differs, and goes with the worktree.
 
 A project can have it prepared (`tree_setup`). What the set-up made there is kept for the next check as long as it is
 exactly as the set-up left it: a check runs what an agent wrote, and could leave something for the next one. Which files
-these are is recorded where no check can write; all others that are not in the commit are removed.
+these are is recorded where no check can write; all others that are not in the commit are removed. The set-up runs what
+an agent wrote, too, so nothing of it is kept once the work no longer contains each change that it had then.
 """
 
 from __future__ import annotations
@@ -45,14 +46,17 @@ _State = list[int]
 @dataclass(frozen=True, slots=True)
 class Clean:
     """`working_directory`: the project's directory in it. `commit`: the worktree's branch with what is not committed
-    yet. `changes`: what a merge of it would bring. `due`: for what it has to be set up before commands run in it; empty
-    if it is."""
+    yet; `tree`: its contents. `changes`: what a merge of it would bring. `due`: for what it has to be set up before
+    commands run in it; empty if it is."""
 
     top: Path
     working_directory: Path
     commit: str
+    tree: str
     changes: Diff | None
     due: str = ""
+    changed: tuple[str, ...] = ()
+    """Each file that differs from the work's base, and how, if it has to be set up."""
 
 
 def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> Clean:
@@ -79,15 +83,20 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
                 changes = commits_and_diffs.staged(found, 0, limit, history=True) if limit is not None else None
         begun = repository_of(place)
         (begun / "HEAD").write_text(f"{commit}\n")
-        key = _key(git_of(checkout, place), commit, prepared_by) if prepared_by else ""
-        prepared = bool(key) and _brought(checkout, place, commit, key)
+        tree = git_of(checkout, place)("rev-parse", f"{commit}^{{tree}}")
+        key = ""
+        changed: tuple[str, ...] = ()
+        if prepared_by:
+            key = _key(git_of(checkout, place), commit, prepared_by)
+            changed = _changed(git_of(checkout, place), worktree.base_commit, commit)
+        prepared = bool(key) and _brought(checkout, place, commit, key, changed)
         if not prepared:
             if _record_of(place).exists() or key:
                 _empty(place)
             fill(checkout, place, commit, clean=True)
     working = place / checkout.subdirectory
     working.mkdir(parents=True, exist_ok=True)
-    return Clean(place, working, commit, changes, "" if prepared else key)
+    return Clean(place, working, commit, tree, changes, "" if prepared else key, changed)
 
 
 def settle(worktree: Worktree, clean: Clean) -> None:
@@ -98,7 +107,7 @@ def settle(worktree: Worktree, clean: Clean) -> None:
         tracked = _tracked(checkout, place)
         made = {name: state for name, state in _states(place).items() if name not in tracked}
         draft = _record_of(place).with_suffix(".new")
-        draft.write_text(json.dumps({"key": clean.due, "made": made}))
+        draft.write_text(json.dumps({"key": clean.due, "changed": clean.changed, "made": made}))
         draft.replace(_record_of(place))
 
 
@@ -123,8 +132,7 @@ def note(worktree: Worktree, clean: Clean, *, passed: bool, only_here: Sequence[
         return
     if only_here:
         _only_here(worktree).write_text(json.dumps(list(only_here)))
-    tree = git_of(opened(worktree.repository), clean.top)("rev-parse", f"{clean.commit}^{{tree}}")
-    _passed(worktree).write_text(tree)
+    _passed(worktree).write_text(clean.tree)
 
 
 def forget(worktree: Worktree) -> None:
@@ -176,13 +184,22 @@ def _key(git: Git, commit: str, prepared_by: str) -> str:
     return hashlib.sha256(os.fsencode("\0".join([prepared_by, *locks]))).hexdigest()
 
 
-def _brought(checkout: Checkout, place: Path, commit: str, key: str) -> bool:
-    """Brings the prepared checkout to the commit; False if it is another one, or not as the set-up left it."""
+def _changed(git: Git, base: str, commit: str) -> tuple[str, ...]:
+    """Of each file its name, its contents and its mode, before and after."""
+    words = git.must("diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", "-z", base, commit, seconds=LONG).names
+    return tuple(map("".join, zip(words[::2], words[1::2], strict=True)))
+
+
+def _brought(checkout: Checkout, place: Path, commit: str, key: str, changed: Sequence[str]) -> bool:
+    """Brings the prepared checkout to the commit; False if it is another one, or not as the set-up left it, or if the
+    set-up has seen a change that is gone."""
     try:
         record = json.loads(_record_of(place).read_bytes())
         made: Mapping[str, _State] = record["made"]
         states = _states(place)
         if record["key"] != key or any(states.get(name) != state for name, state in made.items()):
+            return False
+        if not set(record["changed"]).issubset(changed):
             return False
         fill(checkout, place, commit)
         tracked = _tracked(checkout, place)

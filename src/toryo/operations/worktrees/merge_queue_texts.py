@@ -4,13 +4,14 @@ sides of a conflict, or the checks that failed, with the end of their output.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toryo.domain.merge_queue import Entry, State
 from toryo.domain.projects import Language
 from toryo.domain.tasks import CheckEvidence, CheckOutcome, Task
-from toryo.domain.texts import one_line, quoted
+from toryo.domain.texts import marked, one_line, quoted
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.operations.calls.call import Call
@@ -29,6 +30,8 @@ RESOLVE = constant(
     "A file that one side deleted, or that is not text, is there as one side left it: decide about it. You need no "
     "git: what you leave is committed. Do not discard either side. Then report completion."
 )
+_PLAIN_NAME = re.compile(r"[\w./@+-]+")
+"""Of a file: it can be no sentence. Agents choose these names."""
 
 
 def for_agent(call: Call, task: Task, entry: Entry, language: Language) -> tuple[str, str]:
@@ -174,7 +177,7 @@ def _side(call: Call, entry: Entry, other: dict[str, Any]) -> Worded:
         return say(
             "- task {task_id}, {title} (commit {commit})", task_id=task.id, title=quoted(task.title), commit=commit
         )
-    return say("- commit {commit}: {subject}", commit=commit, subject=one_line(str(other.get("subject") or ""))[:BRIEF])
+    return say("- commit {commit}: {subject}", commit=commit, subject=quoted(str(other.get("subject") or "")[:BRIEF]))
 
 
 def _of_failure(entry: Entry) -> Iterator[Worded]:
@@ -201,13 +204,11 @@ def _evidence(each: CheckEvidence) -> Worded:
         if code is None
         else say("Check: {check} (exit code {code})", check=one_line(each["check"]), code=code)
     )
-    return (
-        together([head, constant("\n".join(f"    {line}" for line in output.splitlines()))], "\n") if output else head
-    )
+    return together([head, constant(marked(output))], "\n") if output else head
 
 
 def _files(conflict: dict[str, Any]) -> str:
-    names = [one_line(str(each)) for each in conflict.get("files", ())]
+    names = [each if _PLAIN_NAME.fullmatch(each) else quoted(each) for each in map(str, conflict.get("files", ()))]
     more = f" (+{len(names) - MOST_FILES})" if len(names) > MOST_FILES else ""
     return ", ".join(names[:MOST_FILES]) + more
 
