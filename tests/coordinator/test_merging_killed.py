@@ -110,8 +110,8 @@ def test_merging_the_work_of_subtasks_goes_on_after_a_kill_at_any_git_command_an
         injected("Coordinator killed in a merge")
         answer = do()
         assert answer["done"], (moment, answer)
-        files: dict[str, list[str]] = {each["task_id"]: each["files"] for each in answer["answer"]["subtasks"]}
-        assert files == {"p1": [], "p2": ["a"], "p3": []}, moment
+        conflicts: dict[str, list[str]] = {each["task_id"]: each["files"] for each in answer["answer"]["subtasks"]}
+        assert conflicts == {"p1": [], "p2": ["a"], "p3": []}, moment
         listed = repository.git("ls-tree", "--name-only", "toryo/t1").split()
         assert {"a", "new", "own"} <= set(listed), moment
         assert repository.git("show", "toryo/t1:a") == "left"
