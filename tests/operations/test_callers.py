@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,8 +11,10 @@ from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 
 @pytest.mark.parametrize("shown", ["bearer", "session_token", "cookie"])
 def test_whoever_shows_anything_that_could_prove_something_is_not_anonymous(shown: str) -> None:
-    assert not replace(Credentials(), **{shown: "x"}).anonymous
-    assert replace(Credentials(), **{shown: ""}).anonymous
+    given: dict[str, Any] = {shown: "x"}
+    assert not Credentials(**given).anonymous
+    empty: dict[str, Any] = {shown: ""}
+    assert Credentials(**empty).anonymous
 
 
 def test_an_address_and_a_program_prove_nothing() -> None:
