@@ -205,6 +205,11 @@ class ObedientManager(Obedient):
             self._try("select_action", action="adjust")
         return self.ask("get_next_action")
 
+    def do_select_action(self, said: Answer) -> Answer:
+        """After a choice that was refused: the one that is named."""
+        (named,) = re.findall(r'select_action\("(\w+)"\)', said["instruction"])
+        return self.ask("select_action", action=named)
+
     def do_start(self, said: Answer) -> Answer:
         ready = self._ready()
         self.chose_start = not ready

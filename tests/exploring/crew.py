@@ -325,8 +325,12 @@ class Crew:
         desk = self.desks[name]
         del desk.worktree_jobs[job["job_id"]]
         order = job["options"].get("order", [])
-        merged = [{"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in order]
+        merged = [
+            {"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in order if "into" in each
+        ]
         told: Answer = {"done": True, "merged": merged, "gone": []}
+        if job["kind"] == "merge_subtasks":
+            told["answer"] = {"subtasks": [{"task_id": each, "commit": "m1"} for each in job["options"]["subtasks"]]}
         if job["kind"] in ("discard", "clean"):
             told["gone"] = [job["task_id"]]
         if job["kind"] == "queue_merge":

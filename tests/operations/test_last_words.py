@@ -232,3 +232,18 @@ def test_a_task_of_a_queue_counts_likewise_if_it_has_gone_back_and_nobody_has_ta
     answer = worker.call("report_completed", result="success", summary="here it is")
     assert answer["status"] == ("unchanged" if taken else "completed")
     assert world.status(task) == ("in_progress" if taken else "completed")
+
+
+def test_a_result_that_comes_with_the_end_of_its_process_is_checked_like_any_other(crew: World) -> None:
+    task = crew.task("w1", acceptance=[{"command": "make test"}])
+    coordinator = crew.coordinator()
+    (launch,) = coordinator.claim(agent_ids=["w1"], free_slots=1)["start"]
+    worker = crew.process(launch)
+    worker.sign_in()
+    worker.call("report_model", provider="claude", model_id="model-1")
+    worker.call("get_my_task")
+    coordinator.exited(worker.launch_id, signal=9, error="killed", unreported=unreported())
+    (check,) = coordinator.claim(agent_ids=["w1"], free_slots=1)["checks"]
+    coordinator.call("report_check_result", check_id=check["check_id"], failures=[])
+    assert (crew.status(task), crew.show(task)["summary"]) == ("completed", "here it is")
+    assert len(crew.launches(agent_id="w1")) == 1

@@ -17,6 +17,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.launches import left_reports
 from toryo.operations.tasks import kept_artifacts, review_rounds
 from toryo.operations.tasks.check_evidence import CheckRun
 
@@ -86,6 +87,8 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
             review_rounds.programs_ended(call, task, failures, flaky, errors)
+            if not (failures or errors):
+                left_reports.after_checks(call, check.launch_id, task.id)
     return {"success": True, "task_status": task.status.value}
 
 

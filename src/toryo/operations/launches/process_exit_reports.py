@@ -8,21 +8,17 @@ import orjson
 from pydantic import Field
 
 from toryo import failures, first_prompt
-from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.quota_windows import Length
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
-from toryo.operations.calls import session_hooks
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.catalogue import FewNames, Parameters, catalogue, operation
+from toryo.operations.calls.catalogue import FewNames, Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.calls.validation import parameters_of
-from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, running_launches
+from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, left_reports, running_launches
 from toryo.operations.launches.cooldowns import QuotaMessage, hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
@@ -110,7 +106,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     until: Millis | None = None
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
         if exit_.unreported is not None:
-            _report(call, recorded, exit_.unreported)
+            left_reports.report(call, recorded, exit_.unreported.tool, exit_.unreported.arguments)
         released = _release(call, recorded, exit_)
         if launch.signed_in_at is not None and failures.class_of(exit_.error) in end_of_session.GUARD_STOPS:
             end_of_session.stopped_by_guard(call, recorded)
@@ -121,27 +117,6 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
-
-
-def _report(call: Call, launch: Launch, unreported: Unreported) -> None:
-    """As its session would have: what the process has finished counts, unless somebody else has begun."""
-    session, told = call.tx.sessions.of_launch(launch.id), catalogue().get(unreported.tool)
-    if session is None or told is None or told.grant is not Grant.TASK_SESSION:
-        return
-    parameters = parameters_of(told, unreported.arguments)
-    if isinstance(parameters, Refusal):
-        return
-    agent = call.tx.agents.find(launch.agent_id)
-    own = Call(call.tx, Caller(Kind.SESSION, agent=agent, session=session, launch=launch), call.now, call.context)
-    events, hints = len(call.tx.events.collected), set(call.tx.hints)
-    try:
-        with call.tx.connection.savepoint():
-            session_hooks.hooks().guard(own, told)
-            told.handler(own, parameters)
-            call.tx.sessions.save(own.stored_session, own.session)
-    except Refusal:
-        del call.tx.events.collected[events:]
-        call.tx.hints.intersection_update(hints)
 
 
 def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
