@@ -116,7 +116,7 @@ MANAGER = """
 1a wait_for_answer          waiting_for_answer     A person has not answered yet what the manager has asked, and no subtask is open
 1b wait_for_answer          in_review              The manager has reported success, and a reviewer has not decided yet
 2 create_subtasks           needs_subtask_creation The task has no subtasks
-3 report_completion         needs_completion       Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, and no acceptance check failed at the last report (or a task below has changed since)
+3 report_completion         needs_completion       Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, no acceptance check failed at the last report (or a task below has changed since), and the manager has not chosen adjust
 4 review_and_resolve_blocks needs_review           Some subtasks are blocked or failed, no subtask is in progress or can be started, and nothing is left to wait for
 5 start                     start                  The manager chose start in this session and has not acted on it yet, and a subtask can be started
 6 adjust                    adjust                 The manager chose adjust in this session and has not acted on it yet

@@ -541,8 +541,8 @@ class Request:
         forgiving = self.operation.tool and (self.operation.grant is Grant.OPEN or self.operation.instead is not None)
         caller = identify(tx, self.credentials, self.now, forgiving=forgiving)
         if caller.kind is Kind.NOBODY and self.credentials.keyless and self.operation.grant in KEYED:
-            named = [getattr(self.parameters, each, None) for each in ("agent_id", "task_id")]
-            return keyless.caller(tx, *named, self.now)
+            agent_id, task_id = (getattr(self.parameters, each, None) for each in ("agent_id", "task_id"))
+            return keyless.caller(tx, agent_id, task_id, self.now)
         return caller
 
     def _admit(self, caller: Caller) -> None:
