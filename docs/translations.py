@@ -41,6 +41,7 @@ NOT_TRANSLATED = (
     # Refused to agents only, who read English beside their instructions.
     "domain/conversations.py",
     "domain/creation_rules.py",
+    "operations/calls/keyless.py",
     "operations/chat/delegation_tools.py",
     "operations/chat/chat_tools.py",
     "operations/launches/check_results.py",

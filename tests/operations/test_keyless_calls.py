@@ -110,5 +110,5 @@ def test_with_two_active_projects_the_agent_says_which(keyless: Keyless) -> None
     keyless.world.project(name="Garden")
     assert claimed(keyless, "planning-agent-001") == []
     refusal = keyless.refused("create_task", Code.VALIDATION_ERROR, agent_type="planning", task_description="x")
-    assert "2" in refusal["message"] and "toryo token add" in refusal["instruction"]
+    assert "2" in refusal["message"] and "API key" in refusal["instruction"]
     assert keyless.world.rows(schema.tasks)["tasks"] == []

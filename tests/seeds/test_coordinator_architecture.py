@@ -326,4 +326,4 @@ def test_Coordinator向けAPIに資格情報がなければCoordinatorのトー�
     """Row 2.29: whoever writes the seed's loop was sent to authenticate, which is for agents."""
     arguments = {"agent_id": "agt_frontend"} if name == "should_start" else {}
     refusal = crew.nobody.refused(name, "coordinatorRequired", **arguments)
-    assert "coordinator.token" in refusal["instruction"] and "authenticate" not in refusal["instruction"]
+    assert "Coordinator's token" in refusal["instruction"] and "authenticate" not in refusal["instruction"]

@@ -33,7 +33,7 @@ def add_project(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The project's name.")],
     dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
     id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Its id (default: derived from the name).")
+        str | None, typer.Option("--id", metavar="ID", help="Its id (default: a new one, which is printed).")
     ] = None,
     description: Annotated[
         str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")

@@ -13,7 +13,6 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.queue import KEYLESS, ApiKey
 from toryo.domain.times import Millis
-from toryo.domain.wording import say
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.credential_verification import holder_of
 from toryo.storage.transaction import Transaction
@@ -33,7 +32,7 @@ def caller(tx: Transaction, agent_id: str | None, task_id: str | None, now: Mill
     if agent_id is not None and not _free(tx, agent_id, project_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("The id {agent_id} belongs to someone who has a credential.", agent_id=agent_id),
+            f"The id {agent_id} belongs to someone who has a credential.",
             "Use its credential (Authorization: Bearer, or api_key), or choose another agent_id.",
         )
     key = ApiKey(
@@ -73,11 +72,7 @@ def _only_project(tx: Transaction) -> str:
     if len(projects) != 1:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say(
-                "Without an API key there must be exactly one active project, but there are {count}.",
-                count=len(projects),
-            ),
-            "Ask the person who started you: toryo project add creates one, toryo project pause leaves one active, and "
-            "toryo token add makes an API key of a project.",
+            f"Without an API key there must be exactly one active project, but there are {len(projects)}.",
+            "Ask the person who started you to leave one project active, or for an API key of your project.",
         )
     return projects[0]
