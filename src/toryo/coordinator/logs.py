@@ -202,25 +202,30 @@ class Log:
     def _skip(self, surplus: int) -> None:
         if surplus <= 0:
             return
-        surplus = self._blank(surplus)
+        surplus = self._dropped(surplus)
         self._undecided = b""
-        self._position += surplus
         self._decoder.reset()
         self._raw = ""
         self._add(f"\n… {surplus} bytes of output were omitted here …\n")
 
-    def _blank(self, surplus: int) -> int:
-        """Nobody reads what is skipped, and to look for secrets in it would take long: it is overwritten, up to the end
-        of a line. Returns how much that is."""
+    def _dropped(self, surplus: int) -> int:
+        """Nobody reads what is skipped, and to look for secrets in it would take long: it is taken out of the file, up
+        to the end of a line. Returns how much that is. A program can make its file as long as it likes without writing
+        it, so nothing here may take longer for that."""
         begin = self._position - len(self._undecided)
+        self._position += surplus
         with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path, os.O_RDWR), "rb+") as file:
-            file.seek(self._position + surplus - 1)
+            file.seek(self._position - 1)
             line = file.read(UNDECIDED)
-            surplus += max(0, line.find(b"\n") if b"\n" in line else len(line) - 1)
+            further = max(0, line.find(b"\n") if b"\n" in line else len(line) - 1)
+            file.seek(self._position + further)
+            rest = file.read(LARGEST_REST)
             file.seek(begin)
-            left = self._position + surplus - begin
-            while left > 0:
-                left -= file.write(output_redaction.FILLER.encode() * min(left, PIECE))
+            file.write(rest)
+            file.truncate()
+            surplus += further
+            self._cut_away += self._position + further - begin
+            self._position = self._covered_to = begin
         return surplus
 
     def _more(self) -> bytes:
