@@ -8,6 +8,7 @@ started and nobody talks any more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
