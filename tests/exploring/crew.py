@@ -44,6 +44,8 @@ WORKTREE_JOBS = ("meets a conflict", "finds nothing there")
 """What hinders a worktree job."""
 BATCHES = ("fails the checks", "finds the target broken", "meets a conflict", "cannot move the target")
 """What a batch of the merge queue comes to."""
+LATER = ("checks are still running", "is being merged into your worktree")
+"""Where a call that may not wait is told to come again."""
 FAILED_CHECK = {"check": "make", "outcome": "failed", "runs": 1, "seconds": 1.0, "exit_code": 2, "output": "red"}
 KILLED = "its Coordinator is killed before that is kept"
 NO_WORKTREE = "can make no worktree"
@@ -485,7 +487,7 @@ class Crew:
             (name, each)
             for name, each in process.refused_calls
             if each.get("action") != "exit" and each.get("code", each["error"]) not in EXPECTED
-            if "checks are still running" not in each["message"]
+            if not any(words in each["message"] for words in LATER)
             if not (tries and name in PROBES) and not isinstance(one.agent, ObedientChat)
             if name != "delegate_to_chat_session"
         ]
