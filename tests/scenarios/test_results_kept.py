@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 LEASE = 5
 
 
-def begun(site: Site, **how: object) -> tuple[str, Path]:
+def at_work(site: Site, **how: object) -> tuple[str, Path]:
     """A task whose command stops at a gate, and the file that it then adds a line to."""
     gate, bell = site.gate(), site.bell()
     directory = site.project("house", **how)
@@ -65,7 +65,7 @@ def killed(site: Site) -> None:
 def test_a_result_that_nobody_could_take_is_reported_before_anything_starts_again(build: Build, also: str) -> None:
     site = build(TORYO_SESSION__LEASE=str(LEASE))
     coordinator = site.coordinator()
-    task, ran = begun(site)
+    task, ran = at_work(site)
     site.server.kill()
     finished(site)
     if also != "the runner":
@@ -81,7 +81,7 @@ def test_a_result_that_nobody_could_take_is_reported_before_anything_starts_agai
 def test_a_runner_waits_for_its_server_with_a_finished_result(build: Build) -> None:
     site = build(TORYO_SESSION__LEASE=str(LEASE))
     site.coordinator()
-    task, ran = begun(site)
+    task, ran = at_work(site)
     site.server.kill()
     finished(site)
     Event().wait(LEASE + 2)
@@ -93,7 +93,7 @@ def test_a_runner_waits_for_its_server_with_a_finished_result(build: Build) -> N
 def test_after_a_sleep_of_everything_the_work_goes_on(build: Build, first: str) -> None:
     site = build(TORYO_SESSION__LEASE=str(LEASE))
     coordinator = site.coordinator()
-    task, ran = begun(site)
+    task, ran = at_work(site)
     asleep = [*programs.everything_of([site.url]), site.server.pid, coordinator.pid]
     for pid in asleep:
         os.kill(pid, signal.SIGSTOP)
@@ -110,7 +110,7 @@ def test_after_a_sleep_of_everything_the_work_goes_on(build: Build, first: str) 
 def test_a_coordinator_that_alone_is_killed_is_followed_after_a_lease(build: Build) -> None:
     site = build(TORYO_SESSION__LEASE=str(LEASE))
     site.coordinator("one").says("connected to")
-    task, ran = begun(site)
+    task, ran = at_work(site)
     other: Program = site.coordinator("two")
     site.coordinators[0].kill()
     site.until("it is given up", lambda: site.history.of("launch.lost"), within=4 * LEASE)
