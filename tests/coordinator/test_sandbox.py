@@ -511,6 +511,19 @@ def test_a_forged_git_file_shows_nothing_that_was_hidden(yard: Yard) -> None:
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("limited", [False, True])
+def test_no_setting_of_the_kernel_can_be_changed_whoever_the_user_is(yard: Yard, limited: bool) -> None:
+    """Root's own files, where a Coordinator is root: the kernel runs what `core_pattern` says outside of everything."""
+    said = yard.run(
+        "find /proc/sys /proc/sysrq-trigger /proc/irq /proc/bus -type f -writable 2>/dev/null | head -n 3; "
+        "for each in kernel/core_pattern vm/overcommit_memory; do (: >>/proc/sys/$each) && echo changed $each; done; "
+        "cat /proc/sys/kernel/ostype; echo 0 >/proc/self/oom_score_adj && echo own",
+        limits=Limits() if limited else None,
+    )
+    lines = [line for line in said.splitlines() if "cannot create" not in line and "denied" not in line]
+    assert lines == ["Linux", "own"]
+
+
 def test_it_has_no_capability_no_way_to_get_one_and_sees_no_process_but_its_own(yard: Yard) -> None:
     said = yard.run("grep -E 'CapEff|NoNewPrivs' /proc/self/status; ls -d /proc/[0-9]* | wc -l; ls -l /proc/1/fd")
     assert "CapEff:\t0000000000000000" in said

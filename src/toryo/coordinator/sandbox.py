@@ -170,7 +170,7 @@ def _tried(path: str) -> Found:
 def _failure(program: str, *, limited: bool) -> str:
     """What a sandbox with all features that are needed says if it cannot be made. `limited`: with a network of its own,
     and with our Python, which leads to it. Raises OSError or TimeoutExpired."""
-    words = [program, *_NAMESPACES, *_system_words(), "--proc", "/proc", "--dev", "/dev"]
+    words = [program, *_NAMESPACES, *_system_words(), *_kernel_words()]
     last: tuple[str, ...] = ("/bin/sh", "-c", "true")
     keep: list[int] = []
     with contextlib.ExitStack() as opened:
@@ -573,7 +573,7 @@ class View:
     def words(self) -> Iterator[str | _Mount]:
         """Arguments for bubblewrap, parents before children."""
         yield from _system_words()
-        yield from ("--proc", "/proc", "--dev", "/dev")
+        yield from _kernel_words()
         for directory in _OF_ITS_OWN:
             yield from ("--tmpfs", directory)
         yield from ("--dir", "/run", "--symlink", "/run", "/var/run")
@@ -686,6 +686,14 @@ def _system_words() -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), name)
         elif path.is_dir():
             yield from ("--ro-bind", name, name)
+
+
+def _kernel_words() -> Iterator[str]:
+    """Processes and devices. The kernel's own settings belong to root: where a Coordinator is root, so is its program,
+    and could have the kernel run something outside of the sandbox (`core_pattern`)."""
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    if os.geteuid() == 0:
+        yield from ("--ro-bind", "/proc/sys", "/proc/sys")
 
 
 def _of_system(path: Path) -> bool:
