@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,22 @@ def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
     [each] = found({"command": "seq 100000; exit 1"}, where=tmp_path)
     assert each.output.endswith("100000")
     assert len(each.output) < acceptance_checks.TAIL + 100
+
+
+def test_a_command_that_prints_without_end_is_stopped_and_its_output_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acceptance_checks, "MOST_OUTPUT", 1_000_000)
+    monkeypatch.setattr(acceptance_checks, "LOOK_AT_OUTPUT", 0.01)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "out"))
+    (tmp_path / "out").mkdir()
+    [each] = found({"command": "echo $$ >pid; exec yes"}, where=tmp_path)
+    assert (each.outcome, each.output.partition("\n")[0]) == (
+        "failed",
+        "The command printed more than 1 MB and was stopped.",
+    )
+    assert list((tmp_path / "out").iterdir()) == []
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip(), "fd").exists()
 
 
 def test_limits_without_a_worktree_fail_and_say_so(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ NEEDS_NO_LOOK = {
     "rows.update_by_id": "by primary key",
     **dict.fromkeys(("many_rows.__init__", "many_rows._together"), "adds and changes rows by primary key"),
     **{f"backup.{each}": "of a backup" for each in ("_chunks", "_emptied", "_read", "_insert", "_continue_sequence")},
-    **dict.fromkeys(("backup.forget_credentials", "backup.work"), "of a backup"),
+    **dict.fromkeys(("backup.forget_credentials", "backup._hold_everything", "backup.work"), "of a backup"),
     "integrity.check": "reads everything",
     "stored_measures._measuring": "reads everything",
     **dict.fromkeys(

@@ -39,6 +39,10 @@ from toryo.output_redaction import Mask
 
 TIME_LIMIT = 600.0
 """Seconds for a command that names no `timeout_seconds`."""
+MOST_OUTPUT = 64_000_000
+"""Bytes that a command may print."""
+LOOK_AT_OUTPUT = 0.5
+"""Seconds between two looks at how much it has printed."""
 END_WITHIN = 2.0
 MOST_RETRIES = 5
 TAIL = 4000
@@ -310,17 +314,17 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
                 )
             finally:
                 walled.close()
-            in_time = await _ended(process, limit)
+            stopped = await _ended(process, limit, output.fileno())
         except StartFailure as failure:
             return Run(str(failure), unable=True)
         finally:
             refused = network_limits.refused(refusals).lines if refusals is not None else []
-        failed = not in_time or process.exit_code != 0
+        failed = bool(stopped) or process.exit_code != 0
         signs = sandbox_signs.told(logs.tail_of(output.file, sandbox_signs.LOOKED_AT), directory)
         said = [*refused, *(signs if failed and process.sandboxed else ())]
         tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *said)))
-        if not in_time:
-            return Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
+        if stopped:
+            return Run(stopped, output=tail)
         if process.signal is not None:
             return Run(f"The command was ended by signal {process.signal}.", output=tail)
         why = f"The command ended with exit code {process.exit_code}." if process.exit_code else ""
@@ -328,12 +332,18 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
         return Run(why, process.exit_code, tail, unable)
 
 
-async def _ended(process: Process, limit: float) -> bool:
-    """Waits for the process, then ends the rest of its group; also when this is cancelled."""
-    ended = asyncio.Event()
+async def _ended(process: Process, limit: float, output: int) -> str:
+    """Waits for the process, then ends the rest of its group; also when this is cancelled. Why it was stopped: empty if
+    it ended by itself."""
+    ended, until = asyncio.Event(), time.monotonic() + limit
     process.watch(asyncio.get_running_loop(), ended.set)
     try:
-        return await _within(ended, limit)
+        while not await _within(ended, max(0.0, min(LOOK_AT_OUTPUT, until - time.monotonic()))):
+            if os.fstat(output).st_size > MOST_OUTPUT:
+                return f"The command printed more than {MOST_OUTPUT // 1_000_000} MB and was stopped."
+            if time.monotonic() >= until:
+                return f"The command took longer than {limit:g} s and was stopped."
+        return ""
     finally:
         if process.group_alive:
             process.signal_group(Stage.TERMINATE)

@@ -15,6 +15,11 @@ from toryo.operations.calls.call import Call
 from toryo.operations.tasks import opened_pull_requests, requested_changes, subtask_work
 from toryo.operations.worktrees import reviews, worktree_locks
 
+_GETS_ONE = (
+    "In a project with isolation=worktree, a task gets one when it is first started (toryo project edit PRJ --set "
+    "isolation=worktree)."
+)
+
 
 def worktree_of(call: Call, task: Task) -> Worktree:
     found = call.tx.worktrees.find(task.id)
@@ -22,8 +27,7 @@ def worktree_of(call: Call, task: Task) -> Worktree:
         raise Refusal(
             Code.WORKTREE_NOT_FOUND,
             say("Task {task_id} has no worktree.", task_id=task.id),
-            "In a project with isolation=worktree, a task gets one when it is first started (toryo project edit "
-            "PRJ --set isolation=worktree).",
+            _GETS_ONE if call.actor.person else "Its files are in the working directory of the project.",
             task_id=task.id,
         )
     return found
