@@ -48,15 +48,14 @@ def once(site: Site, task: str, ran: Path, starts: int = 1) -> None:
     assert len(site.history.starts(task_id=task)) == starts
 
 
+def away(seconds: float) -> None:
+    Event().wait(seconds)
+
+
 def killed(site: Site) -> None:
     """Every process of an agent, once its result is on disk."""
     kept = site.data / "workspaces"
-    for _ in range(1000):
-        if list(kept.glob("*/unreported.json")):
-            break
-        Event().wait(0.02)
-    else:
-        raise AssertionError("no result was kept")
+    site.until("a result is kept", lambda: list(kept.glob("*/unreported.json")))
     for agent in site.agents():
         agent.kill()
 
@@ -71,7 +70,7 @@ def test_a_result_that_nobody_could_take_is_reported_before_anything_starts_agai
     if also != "the runner":
         coordinator.kill()
     killed(site)
-    Event().wait(LEASE + 2)  # as long as it takes until everybody would be given up
+    away(LEASE + 2)  # as long as it takes until everybody would be given up
     site.serve()
     if also != "the runner":
         coordinator.start().says("connected to")
@@ -84,7 +83,7 @@ def test_a_runner_waits_for_its_server_with_a_finished_result(build: Build) -> N
     task, ran = at_work(site)
     site.server.kill()
     finished(site)
-    Event().wait(LEASE + 2)
+    away(LEASE + 2)
     site.serve()
     once(site, task, ran)
 
@@ -97,11 +96,11 @@ def test_after_a_sleep_of_everything_the_work_goes_on(build: Build, first: str) 
     asleep = [*programs.everything_of([site.url]), site.server.pid, coordinator.pid]
     for pid in asleep:
         os.kill(pid, signal.SIGSTOP)
-    Event().wait(2 * LEASE + 2)
+    away(2 * LEASE + 2)
     order = asleep if first == "the Coordinator" else [site.server.pid, *asleep]
     for pid in order:
         os.kill(pid, signal.SIGCONT)
-    Event().wait(2.0)  # the sweep comes every second
+    away(2)  # the sweep comes every second
     finished(site)
     once(site, task, ran)
     assert not site.history.of("launch.lost")

@@ -89,7 +89,7 @@ def test_a_looping_manager_is_waited_for_in_cooldown_and_hardly_while_it_is_star
     _, found = play(team(tasks=1, agents={"lead": {"behaviour": "looping", "share": 1.0}}, hours=8))
 
     waits = found.document["waiting_minutes"]
-    assert waits["cooldown"] > 10 * waits["starting"] > 0
+    assert waits["cooldown"] > 5 * waits["starting"] > 0
 
 
 @pytest.mark.deep

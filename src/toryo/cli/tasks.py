@@ -443,7 +443,7 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
     whole = _tree(here, task)
     tree = _below(task, whole)
-    conflicts = [each["message"] for each in task.get("unmerged") or ()]
+    conflicts = [one_line(each["message"]) for each in task.get("unmerged") or ()]
     conflicts += [_conflict(each) for each in task.get("may_conflict_with") or ()]
     if task["status"] != "in_progress":
         return [*_why_nothing_moves(here, task, tree), *conflicts]
@@ -580,8 +580,8 @@ def _print_checks(results: list[dict[str, Any]]) -> None:
     output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
     failed = [each for each in results if each["outcome"] in ("failed", "error") and each["output"]]
     for each in failed:
-        heading = [f"{each['check']}:"] if len(failed) > 1 else []  # the table names a single one
-        output.done("", *heading, *each["output"].split("\n"))
+        heading = [f"{one_line(each['check'])}:"] if len(failed) > 1 else []  # the table names a single one
+        output.done("", *heading, *(f"  {line}" for line in each["output"].split("\n")))
 
 
 def _print_files(task: str, results: list[dict[str, Any]]) -> None:
@@ -629,7 +629,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     shown["may_conflict_with"] = [
         f"{each['message']} ({each['title']})" for each in task.get("may_conflict_with") or ()
     ]
-    shown["unmerged"] = [each["message"] for each in task.get("unmerged") or ()]
+    shown["unmerged"] = [one_line(each["message"]) for each in task.get("unmerged") or ()]
     output.fields({"status": output.status(task["status"]), **shown})
     if task.get("check_results"):
         output.done("")

@@ -81,5 +81,5 @@ def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
     for each in answer.get("may_conflict", ()):
         lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  It {each['message']}"]
     for each in answer.get("unmerged", ()):
-        lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {each['message']}"]
+        lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {one_line(each['message'])}"]
     return lines
