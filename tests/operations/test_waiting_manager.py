@@ -100,7 +100,7 @@ def test_a_block_that_falls_between_its_look_and_its_wait_is_not_lost(world: Wor
     boss.begin(walls, roof)
     assert boss.action() == "situational_awareness"
     world.start("w1").report("blocked", summary="no bricks")
-    boss.call("select_action", action="wait")
+    boss.refused("select_action", "notNow", action="wait")
     said = boss.next()
     assert said["action"] == "situational_awareness"
     assert said["since_you_left"]["blocked"] == [walls]
