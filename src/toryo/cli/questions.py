@@ -156,8 +156,8 @@ def told(question: dict[str, Any]) -> list[str]:
 def commands(question: dict[str, Any]) -> list[str]:
     if question["review"]:
         return [
-            f"  {one_line(question['options'][0]).lower()}: toryo answer {question['question_id']} 1",
-            f"  {one_line(question['options'][1]).lower()}: toryo answer {question['question_id']} 2 --text TEXT",
+            f"  {one_line(question['options'][0])}: toryo answer {question['question_id']} 1",
+            f"  {one_line(question['options'][1])}: toryo answer {question['question_id']} 2 --text TEXT",
         ]
     what = "NUMBER" if question["options"] else "TEXT"
     return [

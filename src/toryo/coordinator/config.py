@@ -383,7 +383,7 @@ def _of_server(key: str, given: object) -> str:
     variables = [f"TORYO_{key}__{name}".upper() for name in names if name.isidentifier()] or [f"TORYO_{key}__…".upper()]
     return (
         f"{key}: this belongs to the server, which reads its settings from environment variables: "
-        f"{', '.join(variables)} (docs/reference/settings.md)."
+        f"{', '.join(variables)} (docs/reference/settings.md in Toryo's source)."
     )
 
 
