@@ -132,6 +132,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "LONGEST_IN_TEXT": 10_000,
     },
     "worktrees": {
+        "TRIES": 2,
         "LOOK_EVERY": MINUTE,
         "LOOK_APART": 2 * SECOND,
         "LOOK_SELDOM": 30 * MINUTE,

@@ -70,6 +70,8 @@ NO_IDS = {
     "time_zone": "of the world",
     "entry_id": "of the batch of a worktree job, in its Coordinator's report",
     "left_out": "entries of that batch",
+    "others": "subtasks, in a Coordinator's report: those of other projects are left out",
+    "tool": "a call",
     "instead_of": "who is signed in in this browser, to be compared",
     "server_id": "which database a Coordinator was started for",
 }

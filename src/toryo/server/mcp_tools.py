@@ -22,8 +22,6 @@ from toryo.operations.calls.grants import Door
 from toryo.server import mcp_results
 from toryo.server.mcp_request import Context, credentials_of, scope_of
 
-_LONG = frozenset({"get_my_task", "get_task", "get_task_status", "get_pending_messages", "poll_tasks"})
-"""Their answers contain a whole task or message, which must be read whole."""
 _MOST_SHOWN = "anthropic/maxResultSizeChars"
 """Without it Claude Code shows its model the first 2 kB of a long answer and puts the rest into a file."""
 _CHARACTERS = 500_000
@@ -81,7 +79,7 @@ def tool(operation: Operation, *, answers: bool = False) -> types.Tool:
         input_schema=operation.listed_schema,
         output_schema=operation.answer_schema if answers else None,
         annotations=types.ToolAnnotations(read_only_hint=True) if operation.reads else None,
-        _meta={_MOST_SHOWN: _CHARACTERS} if operation.name in _LONG else None,
+        _meta={_MOST_SHOWN: _CHARACTERS} if operation.whole else None,
     )
 
 

@@ -210,6 +210,8 @@ class Operation:
     little: bool = False
     """Whether it reads no more than a few rows, however much there is."""
     unseen: Unseen | None = None
+    whole: bool = False
+    """Whether its answer contains a whole task or message, which clients must not cut."""
     waits: bool = False
     """Whether the handler may answer `Later`; its parameters then have `timeout_seconds` or `wait_seconds`."""
     leads: bool = False
@@ -313,6 +315,7 @@ def operation(
     counted: bool = True,
     little: bool = False,
     unseen: Unseen | None = None,
+    whole: bool = False,
     waits: bool = False,
     leads: bool = False,
     listed: bool = True,
@@ -351,6 +354,7 @@ def operation(
                 counted,
                 little,
                 unseen,
+                whole,
                 waits,
                 leads,
                 bare,

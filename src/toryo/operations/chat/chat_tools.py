@@ -117,6 +117,7 @@ class Pending(Said):
     grant=Grant.CHAT_SESSION,
     parameters=GetPending,
     waits=True,
+    whole=True,
 )
 def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
     """Returns your new messages, each once, and your delegations, invitations and conversations."""

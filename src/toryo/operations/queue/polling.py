@@ -31,7 +31,7 @@ class Polled(Result):
     result: list[schemas.QueueTask]
 
 
-@operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, waits=True, bare="result", counted=False)
+@operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, whole=True, waits=True, bare="result", counted=False)
 def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
     """Claim tasks of your queue, by priority, then age. Returns them or an empty list. heartbeat renews your claims."""
     presence = queue_claims.seen(call, queue_claims.present(call, wanted.agent_id))

@@ -218,6 +218,7 @@ class TaskStatusOf(Parameters):
     grant=Grant.QUEUE_AGENT,
     parameters=TaskStatusOf,
     waits=True,
+    whole=True,
 )
 def get_task_status(call: Call, wanted: TaskStatusOf) -> Stands | Later:
     """Returns the status and result of a task. Waits up to wait_seconds for its end."""

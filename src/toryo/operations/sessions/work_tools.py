@@ -81,6 +81,7 @@ class MyTask(Said):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     leads=True,
+    whole=True,
 )
 def get_my_task(call: Call, _: NoParameters) -> MyTask:
     """Returns your main task: what to do, where, and its context."""

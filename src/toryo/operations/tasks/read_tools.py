@@ -103,6 +103,7 @@ class GetTask(Parameters):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=GetTask,
+    whole=True,
 )
 def get_task(call: Call, wanted: GetTask) -> DetailedResult:
     """Returns one task in detail, with its subtasks, result and summary."""

@@ -199,7 +199,8 @@ def _made(call: Call, task: Task, part: Task, worktree: Worktree) -> Worktree:
     """Has somebody resolve a conflict, in a subtask that starts from the work of the part and merges the task's own."""
     found = dict(worktree.subtasks or {})
     each = found[part.id]
-    others = call.tx.tasks.find_all(each.get("others") or [])
+    named = call.tx.tasks.find_all(each.get("others") or [])
+    others = [other for other in named if other.project_id == task.project_id]
     tries = each.get("tries", 0) + 1
     by = changes_tasks.solver(call, part, [other.assignee_id for other in others]) if tries <= TRIES else None
     title, text = merge_queue_texts.of_subtask(call, worktree, task, part, others, by_hand=by is None)
