@@ -317,24 +317,6 @@ def test_a_task_that_solves_a_conflict_of_another_starts_from_its_branch_and_bri
     assert repository.branches() == ["main"]
 
 
-def test_a_manager_whose_parts_conflict_is_started_and_its_log_says_what_is_left_out(site: Site) -> None:
-    repository = SiteRepository(site, "house")
-    parts = [{"id": name, "title": name, "context": {"command": f"echo {name} > a"}} for name in ("One", "Two")]
-    site.lead("lead", "house", plans=[{"match": "Build", "subtasks": parts}])
-    site.hire("ann", "house", reports_to="lead")
-    site.hire("ben", "house", reports_to="lead")
-    site.coordinator()
-    main = site.file("house", "Build", assignee_id="lead", status="in_progress")
-    site.until_status(main, "completed")
-    site.until_idle()
-    logs = [
-        site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"]
-        for launch in site.launches(task_id=main)
-    ]
-    assert "both changed a. Merge it there by hand" in logs[-1].splitlines()[0]
-    assert repository.git("show", f"toryo/{main}:a") in ("One", "Two")
-
-
 def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_stays(site: Site) -> None:
     """A failing test is fixed, a flaky one is run again and called flaky, and a forbidden change never completes."""
     repository = SiteRepository(site, "house")
