@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
@@ -48,14 +50,21 @@ def once(site: Site, task: str, ran: Path, starts: int = 1) -> None:
     assert len(site.history.starts(task_id=task)) == starts
 
 
+def _until(found: Callable[[], object], within: float = 100) -> None:
+    """While the server is away, so that it cannot be asked."""
+    limit = time.monotonic() + within
+    while not found():
+        assert time.monotonic() < limit
+        Event().wait(0.02)
+
+
 def away(seconds: float) -> None:
     Event().wait(seconds)
 
 
 def killed(site: Site) -> None:
     """Every process of an agent, once its result is on disk."""
-    kept = site.data / "workspaces"
-    site.until("a result is kept", lambda: list(kept.glob("*/unreported.json")))
+    _until(lambda: list((site.data / "workspaces").glob("*/unreported.json")))
     for agent in site.agents():
         agent.kill()
 
