@@ -85,7 +85,7 @@ def test_a_backup_beside_a_running_server_restores_elsewhere_and_its_server_goes
     restored = third("db", "restore", str(backup))
     assert restored.code == 0
     assert "rows of tokens, API keys, links and browsers; --with-credentials" in restored.out
-    assert "To continue: toryo up (it makes new tokens)" in restored.out
+    assert "To look at it: toryo up (it makes new tokens)" in restored.out
     assert third("db", "restore", str(backup)).code == 2, "nothing is written over"
     assert third("db", "check").code == 0
     server = Process("server", "--port", "0", environment=environment, cwd=tmp_path)

@@ -41,7 +41,7 @@ for each in running:
         pass
 """
 """A process that is told what runs, and ends that when it hears no more: the agent is gone, however it ended. In one of
-its own, because an agent that is killed can do nothing any more, and a command may have started others."""
+its own, because an agent that is killed can no longer do anything, and a command may have started others."""
 _SECRETS = frozenset({"AGENT_PASSKEY"})
 
 

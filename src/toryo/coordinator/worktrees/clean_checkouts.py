@@ -77,7 +77,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
             with view(worktree, there, objects=objects) as found:
                 if words := commits_and_diffs.unfinished(there):
                     raise Trouble(words)
-                commit = commits_and_diffs.snapshot(found, "Work to be checked", "Toryo")
+                commit = commits_and_diffs.snapshot(found, "Work to be checked", "Toryo", dated_as_head=True)
                 if words := conflict_marks.words(worktree.path, found.git, commit):
                     raise Trouble(words)
                 changes = commits_and_diffs.staged(found, 0, limit, history=True) if limit is not None else None

@@ -241,7 +241,7 @@ def _not_added(worktree: Worktree, names: tuple[str, ...]) -> str:
 
 
 def _unpublished(worktree: Worktree, submodules: tuple[str, ...]) -> str:
-    """Whoever merges this would refer to commits that nobody else has."""
+    """Who merges this would refer to commits that nobody else has."""
     if not submodules:
         return ""
     named = some([shown(each) for each in submodules])
@@ -331,7 +331,7 @@ def _add(git: Git, paths: str) -> Answer:
 
 def _add_each(git: Git, names: Sequence[str], refusal: Answer, refused: list[str]) -> None:
     """One file that git cannot add does not lose the others: halves, until what is left is one that it refuses. Raises
-    Trouble if so many are refused that it is not for what they are."""
+    Trouble if that many are refused: then it is not for what they are."""
     if not names or _add(git, "\0".join(f":(top,literal){each}" for each in names)).code == 0:
         return
     if len(names) > 1:
@@ -344,8 +344,9 @@ def _add_each(git: Git, names: Sequence[str], refusal: Answer, refused: list[str
         raise Trouble(explained(refusal.errors, ("add",), git.directory))
 
 
-def snapshot(found: View, message: str, author_name: str) -> str:
-    """The commit that has all changes; the agent's own if there are no more."""
+def snapshot(found: View, message: str, author_name: str, *, dated_as_head: bool = False) -> str:
+    """The commit that has all changes; the agent's own if there are no more. `dated_as_head`: the same changes are the
+    same commit, whenever it is made."""
     _stage(found.git)
     tree = found.git("write-tree")
     if tree == found.git("rev-parse", f"{found.head}^{{tree}}"):
@@ -360,7 +361,11 @@ def snapshot(found: View, message: str, author_name: str) -> str:
     lines = (line.rstrip() for line in message.replace("\0", "").strip().splitlines())
     words = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) or f"Work of {author_name}"
     parents = [word for each in _parents(found, tree) for word in ("-p", each)]
-    return signed(found.git, author_name)("commit-tree", tree, *parents, given=f"{words}\n")
+    git = signed(found.git, author_name)
+    if dated_as_head:
+        at = found.git("show", "--no-patch", "--format=@%ct +0000", found.head)
+        git = git.having(GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at)
+    return git("commit-tree", tree, *parents, given=f"{words}\n")
 
 
 def _parents(found: View, tree: str) -> tuple[str, ...]:

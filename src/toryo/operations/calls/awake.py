@@ -15,7 +15,7 @@ _SHORTEST, _LONGEST = 2 * SECOND, 10 * SECOND
 
 
 class Awake:
-    """Without a watch there are no gaps: whoever moves the clock decides what that means."""
+    """Without a watch there are no gaps: who moves the clock decides what that means."""
 
     def __init__(self, since: Millis = 0) -> None:
         self.since = since

@@ -34,7 +34,7 @@ def refuse(operation: Operation, caller: Caller) -> None:
             raise Refusal(
                 Code.COORDINATOR_REQUIRED,
                 say("Only Coordinators can call {operation_name}.", operation_name=operation.name),
-                "Pass the Coordinator's token as Authorization: Bearer. Whoever runs this server has it."
+                "Pass the Coordinator's token as Authorization: Bearer. The person who runs this server has it."
                 if caller.kind is Kind.NOBODY
                 else _own_way(caller),
             )

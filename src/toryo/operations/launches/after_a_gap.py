@@ -1,4 +1,4 @@
-"""What a server does after a time in which nobody could reach it: whoever was there before counts as heard just now.
+"""What a server does after a time in which nobody could reach it: who was there before counts as heard just now.
 
 So everybody has a lease's time to speak before anything of theirs is ended, and who does not use it is gone as always.
 When there was a gap is decided in `calls/awake.py`; this runs before anything else is decided by what has run out.

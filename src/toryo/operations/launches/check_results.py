@@ -67,7 +67,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         ]
         runs = reported.results or ()
         names = {run.check for run in runs} or {each["check"] for each in failures}
-        # Of before the reviews; what could not run was corrected, or is not required any more.
+        # Of before the reviews; what could not run was corrected, or is no longer required.
         earlier = (each for each in check.evidence or () if each["outcome"] != domain.CheckOutcome.ERROR)
         staying = [each for each in earlier if each["check"] not in names]
         stored = kept_artifacts.keep(call, check, [run.artifacts for run in runs], staying)

@@ -1,4 +1,4 @@
-"""Reports that their process cannot make any more, made in its place: by the exit report that brings one, or when the
+"""Reports that their process can no longer make, made in its place: by the exit report that brings one, or when the
 acceptance checks of a report have passed after its process has ended."""
 
 from __future__ import annotations

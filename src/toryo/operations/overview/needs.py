@@ -68,7 +68,7 @@ _NO_REASON = "No reason was given."
 GUARDS = {
     "agent_left_without_reporting": "Its agent has left several times without reporting.",
     "nobody_may_resolve_it": "A merge conflict that no agent may resolve: nobody of its team can change files, or they "
-    "have tried in vain. Assign it to an agent with permissions edit and unblock it, or resolve it by hand as it says.",
+    "could not. Assign it to an agent with permissions edit and unblock it, or resolve it by hand as it says.",
     "no_progress": "Its agent was started several times and made no progress.",
     "stopped_twice": "A guard has stopped its agent twice in a row: it kept calling without making progress.",
 }

@@ -38,7 +38,7 @@ def remembered_answer(session: Session, report: dict[str, Any]) -> Reported | No
 
 
 def nobody_has_begun(call: Call) -> bool:
-    """Nothing was heard of this session for a lease, so it was given up; but nobody has taken its place, and the task
+    """Nothing was heard of this session for a lease, so it was ended; but nobody has taken its place, and the task
     is as it was. What it has finished meanwhile counts."""
     session, task = call.session, call.tx.tasks.find(call.session.task_id or "")
     if task is None or task.moved_at > (session.ended_at or 0):

@@ -178,7 +178,7 @@ def _begin(call: Call, tree_state: TreeState, task: Task, keep: Callable[[], Non
     check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
     for_programs = due_checks.run_by_program(call, tree_state, task)
     reviews = due_checks.reviews(call, tree_state, task)
-    if keep is not None:  # whoever completes it, the agent may have left by then
+    if keep is not None:  # who completes it may be another: the agent may have left by then
         keep()
     only_reviews = bool(reviews) and not for_programs
     call.tx.launches.add_check(replace(check, finished_at=call.now, evidence=[]) if only_reviews else check)

@@ -35,7 +35,7 @@ MOST_FILES = 100
 LETTERS_OF_FILES = 8_000
 """Of the paths that are listed."""
 STAYS: Millis = MINUTE
-"""How long a diff is answered again, for other paths and after a wait in vain, if no process has left its work there
+"""How long a diff is answered again, for other paths and after a wait that was too short, if no process has left its work there
 meanwhile."""
 
 

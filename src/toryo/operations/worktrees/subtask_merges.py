@@ -1,5 +1,5 @@
 """Merging the work of subtasks into the worktree of their task: at its starts, and before its success counts, if work
-is missing there by then. A conflict becomes a task for somebody who may change files; where there is nobody, a person
+is missing there by then. A conflict becomes a task for somebody who may change files; without one, a person
 is told. Nothing is completed without the work of its subtasks.
 
 `tasks/subtask_work.py` says what is missing. A task that has to resolve a conflict is held to that in the same way:
