@@ -286,12 +286,14 @@ def noticed(call: Call, presence: Presence, *, heartbeat: bool = False) -> Prese
     return after
 
 
-def go_offline(call: Call, presence: Presence, *, releases: bool, counted: bool) -> None:
-    """It is gone: its claims go back if it was known to be there by its heartbeats, or says so itself.
+def go_offline(call: Call, presence: Presence, *, releases: bool, counted: bool, leaves: bool = False) -> None:
+    """It is gone: its claims go back if it was known to be there by its heartbeats, or says so itself (`leaves`).
 
     What it gives back itself is as if it had not been claimed: it may never have begun.
     """
-    call.tx.queues.save_presence(replace(presence, offline_at=call.now))
+    seen_at = call.now if leaves else presence.seen_at
+    offline_at = call.now if leaves else max(call.now, seen_at + 1)  # `Presence.left` tells the two apart by this
+    call.tx.queues.save_presence(replace(presence, seen_at=seen_at, offline_at=offline_at))
     _tell(call, presence, "agent.offline")
     if releases:
         for each in call.tx.queues.claims_of(presence.agent_id):

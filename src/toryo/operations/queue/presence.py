@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from toryo.domain import queue
-from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import iso
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -58,7 +57,7 @@ def unregister_agent(call: Call, here: Here) -> Left:
     presence = queue_claims.present(call, here.agent_id, leaving=True)
     released = [claim.task_id for claim in call.tx.queues.claims_of(presence.agent_id)]
     if presence.online:
-        queue_claims.go_offline(call, replace(presence, seen_at=call.now), releases=True, counted=False)
+        queue_claims.go_offline(call, presence, releases=True, counted=False, leaves=True)
     return {"success": True, "agent_id": presence.agent_id, "released": released}
 
 

@@ -35,8 +35,8 @@ MOST_FILES = 100
 LETTERS_OF_FILES = 8_000
 """Of the paths that are listed."""
 STAYS: Millis = MINUTE
-"""How long a diff is answered again, for other paths and after a wait that was too short, if no process has left its work there
-meanwhile."""
+"""How long a diff is answered again, for other paths and after a wait that was too short, if no process has left its
+work there meanwhile."""
 
 
 class GetDiff(Parameters):

@@ -3,7 +3,7 @@ is missing there by then. A conflict becomes a task for somebody who may change 
 is told. Nothing is completed without the work of its subtasks.
 
 `tasks/subtask_work.py` says what is missing. A task that has to resolve a conflict is held to that in the same way:
-its worktree must not have the marks of the begun merge any more.
+its worktree must no longer have the marks of the begun merge.
 """
 
 from __future__ import annotations

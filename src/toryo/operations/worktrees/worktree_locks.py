@@ -66,7 +66,7 @@ def has_own(call: Call, task_id: str, project_id: str, launch_id: str | None = N
         return True
     if not _isolated(call, project_id):
         return False
-    if found is not None:  # merged or discarded: it begins anew
+    if found is not None:  # merged or discarded: it begins again
         return True
     launches = call.tx.launches.of_tasks([task_id])
     return all(each.signed_in_at is None or each.id == launch_id for each in launches if each.purpose is Purpose.TASK)
