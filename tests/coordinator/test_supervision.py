@@ -202,6 +202,7 @@ def test_a_service_that_says_no_for_too_long_ends_the_process_with_the_time_it_n
     story(server, tmp_path, tell, providers=providers(patience=0.6))
 
 
+@pytest.mark.deep
 def test_one_good_sign_makes_patience_begin_anew(server, orders, project, tmp_path) -> None:
     """Trouble, and then a word of the model: it is left alone for as long as it likes."""
 
@@ -229,6 +230,7 @@ def test_what_time_does_not_mend_is_waited_for_a_moment_only(server, orders, pro
     story(server, tmp_path, tell, providers=providers(patience=600))
 
 
+@pytest.mark.deep
 def test_what_a_program_tells_in_another_file_counts_and_is_read_by_people(server, orders, project, tmp_path) -> None:
     """Qwen Code asks again in silence, and tells of it in its telemetry alone."""
     script = f"""
@@ -264,6 +266,7 @@ def test_a_program_that_tells_in_another_file_what_nobody_understands_is_still_k
     story(server, tmp_path, tell, providers=providers(patience=0.6, beside=Beside("beside", misread)))
 
 
+@pytest.mark.deep
 def test_a_file_beside_the_output_that_has_grown_without_end_is_not_read_any_more(
     server, orders, project, tmp_path, monkeypatch
 ) -> None:
@@ -462,6 +465,7 @@ def test_its_slot_stays_its_own_while_it_is_reminded(server, orders, project, tm
     story(server, tmp_path, tell, limits=replace(FAST, max_concurrent=1))
 
 
+@pytest.mark.deep
 def test_a_coordinator_that_is_told_to_leave_meanwhile_gives_the_launch_back(server, orders, project, tmp_path) -> None:
     def tell(coordinator: Coordinator) -> None:
         def answer(call: Call) -> dict[str, Any]:
