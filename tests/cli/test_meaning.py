@@ -66,6 +66,7 @@ def test_the_shell_is_offered_ids(server: Toryo, project: str, task: str, words:
     assert (task if "show " in words and "task" in words else project) in offered
 
 
+@pytest.mark.deep
 def test_a_command_that_is_shown_can_be_typed_where_directories_have_blanks(nowhere: Toryo, tmp_path: Path) -> None:
     place = tmp_path / "私の プロジェクト"
     place.mkdir()

@@ -11,6 +11,8 @@ from toryo.coordinator.worktrees import Brought, Trouble, Worktree, clean_checko
 
 __all__ = ["first", "nobody", "place", "repository"]
 
+pytestmark = pytest.mark.deep
+
 
 def outcomes(worktree: Worktree, *names: str) -> tuple[Brought, ...]:
     return worktrees.bring(worktree, [worktrees.branch_of(name) for name in names])
@@ -207,7 +209,6 @@ def test_a_file_that_speaks_of_such_marks_is_not_taken_for_one(repository, place
     assert kept(worktree).trouble == ""
 
 
-@pytest.mark.deep
 def test_a_second_conflict_waits_until_the_first_is_resolved(repository, place):
     worked(repository, place, "t2", a="two\n")
     worked(repository, place, "t3", a="three\n")
@@ -220,7 +221,6 @@ def test_a_second_conflict_waits_until_the_first_is_resolved(repository, place):
     assert (found.branch, found.begun) == ("toryo/t3", True)
 
 
-@pytest.mark.deep
 def test_a_side_that_was_deleted_conflicts_and_either_decision_counts(repository, place):
     worktree = make(repository, place, "t2")
     (worktree.path / "a").unlink()
@@ -232,7 +232,6 @@ def test_a_side_that_was_deleted_conflicts_and_either_decision_counts(repository
     assert bring(make(repository, place, "t3"), "t1", "t2") == ()
 
 
-@pytest.mark.deep
 def test_a_merge_that_was_killed_while_its_files_were_written_is_begun_again_as_one(repository, place):
     worked(repository, place, "t2", a="two\n", new="new\n")
     worktree = worked(repository, place, a="mine\n")
