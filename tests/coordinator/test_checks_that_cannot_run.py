@@ -15,7 +15,7 @@ from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_tree_setup import evidence, starter
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository
 from tests.repositories import Repository
-from toryo.coordinator.acceptance_checks import Evidence
+from toryo.coordinator.acceptance_checks import IN_NO_COMMIT, Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.jobs import Jobs
 from toryo.coordinator.orders import CheckOrder
@@ -31,6 +31,7 @@ Checked = Callable[..., Evidence]
 @pytest.fixture
 def worktree(repository: Repository, place: Path) -> Worktree:
     files = {"run": "#!/bin/sh\necho ok\n", "orphan": "#!/no/such/interpreter\n", "tool.env": "TOOL=true\n"}
+    files |= {".gitignore": ".venv/\n"}
     for name, text in files.items():
         (repository.path / name).write_text(text)
         (repository.path / name).chmod(0o755)
@@ -80,6 +81,16 @@ def test_a_program_in_the_project_that_is_not_there_yet_is_for_the_work_to_bring
     assert check("true; scripts/new --all").outcome == "failed"
     (worktree.path / "new").write_text("#!/bin/sh\n")
     assert check("./new").outcome == "failed", "nobody may execute it yet"
+
+
+def test_a_program_that_git_ignores_is_in_no_commit_so_the_work_cannot_bring_it(
+    check: Checked, worktree: Worktree
+) -> None:
+    """The virtual environment of a person's own checkout, for one."""
+    found = check(".venv/bin/python -m pytest")
+    assert (found.outcome, found.exit_code) == ("error", 127)
+    assert found.output.endswith(IN_NO_COMMIT.format(program=".venv/bin/python"))
+    assert check(".venv/bin/python -m pytest && scripts/new").outcome == "failed", "that one it can bring"
 
 
 def test_other_failures_stay_failures_and_run_once(check: Checked) -> None:

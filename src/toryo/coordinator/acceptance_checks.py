@@ -20,7 +20,7 @@ import shlex
 import stat
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,7 @@ NOT_RUN = (126, 127)
 """How a shell ends where a command cannot be executed, or is not found."""
 _NOT_EXECUTED = re.compile(r"^bwrap: execvp .*", re.MULTILINE)
 """What bubblewrap says of a command that is no shell's."""
+IN_NO_COMMIT = "Git ignores {program}, so no commit has it. The project's worktree_setup can install it."
 _NEXT_COMMAND = re.compile(r"[;&|()]+")
 _BEFORE_A_COMMAND = frozenset({"env", "exec", "time", "nice", "nohup", "command", "if", "then", "!", "do", "else"})
 
@@ -214,25 +215,37 @@ async def _judged(
 
 
 async def cannot_run(
-    check: Mapping[str, Any], found: Evidence, base: Path | None, wall: Wall, changes: Changes, mask: Mask
+    check: Mapping[str, Any],
+    found: Evidence,
+    base: Path | None,
+    wall: Wall,
+    changes: Changes,
+    mask: Mask,
+    ignored: Callable[[Sequence[str]], Collection[str]] | None = None,
 ) -> Evidence:
     """Of a check whose command was not found: the same as an error, if its command is not found either in what the work
     started from (`base`, None: there is no such directory). A program with a path in the project is for the work to
-    bring.
+    bring, but for those that git ignores there (`ignored`, of these paths; blocks).
     """
-    if not found.failed or not found.unable or _for_the_work(check["command"], base):
+    if not found.failed or not found.unable:
+        return found
+    missing = _not_there_yet(check["command"], base)
+    not_kept = await asyncio.to_thread(ignored, missing) if missing and ignored is not None else ()
+    if any(each not in not_kept for each in missing):
         return found
     if base is not None:
         run = partial(_run, places=[base], wall=wall, changes=changes)
         before = await _judged({**check, "retries": 0}, run, mask)
         if not before.unable:
             return found
-    return replace(found, outcome="error")
+    told = (IN_NO_COMMIT.format(program=each) for each in missing)
+    return replace(found, outcome="error", output="\n".join([found.output, *told]))
 
 
-def _for_the_work(command: Any, base: Path | None) -> bool:
-    """Whether the command names a program by a path in the project that is not there yet."""
-    return any(base is None or not os.path.lexists(base / each) for each in _programs(command) if _in_project(each))
+def _not_there_yet(command: Any, base: Path | None) -> list[str]:
+    """The programs that the command names by a path in the project, and that are not there."""
+    named = filter(_in_project, _programs(command))
+    return [each for each in named if base is None or not os.path.lexists(base / each)]
 
 
 def _in_project(program: str) -> bool:

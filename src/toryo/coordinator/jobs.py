@@ -239,8 +239,9 @@ class Jobs:
                 log.warning("%s: its checks cannot be tried without the work: %s", order.check_id, trouble)
                 return ended
         wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
+        ignored = partial(clean_checkouts.ignored, found.worktree, found.clean) if found is not None else None
         return [
-            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask)
+            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask, ignored)
             for check, each in zip(order.checks, ended, strict=True)
         ]
 

@@ -121,6 +121,15 @@ def to_base(worktree: Worktree, clean: Clean) -> Path | None:
     return working if working.is_dir() else None
 
 
+def ignored(worktree: Worktree, clean: Clean, names: Sequence[str]) -> frozenset[str]:
+    """Which of these paths, from the project's directory, git ignores in the checkout as it is now."""
+    checkout = opened(worktree.repository)
+    paths = {os.path.normpath(PurePosixPath(checkout.subdirectory, each)): each for each in names}
+    within = [each for each in paths if not each.startswith("..")]
+    found = git_of(checkout, clean.top).ask("check-ignore", "--no-index", "-z", "--stdin", given="\0".join(within))
+    return frozenset(paths[each] for each in found.names if each in paths)
+
+
 # --- what has passed --------------------------------------------------------------------------------------------------
 
 
