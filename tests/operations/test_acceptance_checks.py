@@ -514,13 +514,17 @@ def test_what_still_cannot_run_is_asked_again_and_what_fails_then_reaches_the_ag
 def test_an_answer_counts_for_every_task_that_waits_for_the_same_check(crew: World) -> None:
     first, _ = stuck(crew, "w1")
     second, _ = stuck(crew, "w2")
+    crew.worker("w3")
+    third, _ = stuck(crew, "w3")
     other, _ = stuck(crew, "boss", command="mypi")
     [question] = [each for each in asked(crew) if each["task_id"] == first]
     crew.owner.call("answer_question", question_id=question["question_id"], choices=["Run the checks again"])
     assert [each["task_id"] for each in asked(crew)] == [other]
+    answered = [each["task_id"] for each in crew.events() if each["kind"] == "question.answered"]
+    assert answered == [first, second, third], "each once"
     for check in checks(crew):
         judge(crew, check)
-    assert (crew.status(first), crew.status(second), crew.status(other)) == ("completed", "completed", "in_progress")
+    assert [crew.status(each) for each in (first, second, third, other)] == [*["completed"] * 3, "in_progress"]
 
 
 def test_a_person_returns_it_to_the_agent_in_their_own_words(crew: World) -> None:

@@ -83,7 +83,16 @@ def settle(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequ
 
 
 def taken(call: Call, before: Question, after: Question) -> None:
-    """A review was answered: the next one follows, or the task goes on."""
+    """A review was answered: the next one follows, or the task goes on. All tasks of the project whose checks cannot run
+    for the same reason are tried again."""
+    _taken(call, before, after)
+    if before.about_checks and after.approved:
+        for other in call.tx.questions.open_alike(after.project_id, after.alike):
+            same = replace(other, state=after.state, choices=after.choices)
+            _taken(call, other, replace(same, ended_by=after.ended_by, ended_at=after.ended_at))
+
+
+def _taken(call: Call, before: Question, after: Question) -> None:
     questions.end(call, before, after)
     if before.review_task_id is not None and after.ended_by != _reviewer(call, before):
         mutations.cancel_reviews(call, before.task_id)
@@ -130,7 +139,6 @@ def _ask_about(call: Call, task: Task, errors: Sequence[CheckEvidence]) -> None:
 
 
 def _after_errors(call: Call, task: Task, after: Question) -> None:
-    """All tasks of the project that wait for the same are tried again."""
     if not after.approved:
         check = call.tx.launches.check(task.check_id or "")
         found = check.evidence or () if check is not None else ()
@@ -138,12 +146,6 @@ def _after_errors(call: Call, task: Task, after: Question) -> None:
         settle(call, task, [{"check": each, "message": after.written or ""} for each in errors])
         return
     _run_again(call, task)
-    for other in call.tx.questions.open_alike(after.project_id, after.alike):
-        taken(
-            call,
-            other,
-            replace(other, state=after.state, choices=after.choices, ended_by=after.ended_by, ended_at=after.ended_at),
-        )
 
 
 def complete(call: Call, task: Task) -> None:
