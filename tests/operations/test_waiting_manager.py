@@ -146,6 +146,18 @@ def test_what_a_person_writes_below_wakes_it_once(world: World):
     assert starts_within(world, "boss", 60) == 0
 
 
+def test_what_a_person_answers_to_a_worker_below_is_for_that_worker_alone(world: World):
+    world.crew(workers=1)
+    world.task("boss")
+    _, (walls,) = waiting(world, Walls="w1")
+    worker = world.start("w1")
+    asked = worker.call("ask_person", question="Which colour?")["question_id"]
+    assert worker.action() == "wait_for_answer"
+    world.owner.call("answer_question", question_id=asked, text="Blue")
+    assert world.why("w1").startswith("start")
+    assert world.why("boss") == "hold waiting_for_workers"
+
+
 def test_a_child_that_became_dispatchable_wakes_it(world: World):
     world.crew(workers=2)
     world.task("boss")

@@ -31,6 +31,8 @@ _CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
 _QUESTION_ENDED = ("question.answered", "question.defaulted", "question.withdrawn")
 _STUCK = ("task.blocked", "task.failed")
+_ANSWERS = ("question.", "review.", "task.checks_")
+"""Kinds of events by which a person answers the agent of a task: it goes on, and who waits for it has nothing to do."""
 
 
 class Look(Protocol):
@@ -380,7 +382,7 @@ def _news(kind: str, task: Task, main: Task, tree: Tree, by_person: bool) -> Ite
         yield News("blocked", task.id)
     if kind in _CLOSED and task.parent_id == main.id:
         yield News("closed", task.id)
-    if by_person and (below or task.id == main.id):
+    if by_person and (task.id == main.id or (below and not kind.startswith(_ANSWERS))):
         yield News("person", task.id)
 
 
