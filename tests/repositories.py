@@ -36,6 +36,20 @@ class Repository:
     def branches(self) -> list[str]:
         return self.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
 
+    def failing(self, command: str, where: Path, *, commits: str = "main") -> list[str]:
+        """The commits of a first-parent history at which a command fails in a shell, each checked out in a directory of
+        its own below `where`: the subject, and what was printed."""
+        found = []
+        for commit in self.git("rev-list", "--first-parent", commits).split():
+            self.git("worktree", "add", "--quiet", "--detach", str(where / commit), commit)
+            done = subprocess.run(
+                ["/bin/sh", "-c", command], cwd=where / commit, capture_output=True, text=True, check=False
+            )
+            if done.returncode != 0:
+                found.append(f"{self.git('log', '-1', '--format=%s', commit)}: {done.stdout}{done.stderr}")
+            self.git("worktree", "remove", "--force", str(where / commit))
+        return found
+
     def state(self) -> tuple[str, ...]:
         """Everything that must not have changed where nothing was to happen."""
         everybodys = ("refs/heads", "refs/tags", "refs/remotes", "refs/stash")

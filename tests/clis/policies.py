@@ -87,7 +87,7 @@ class ObedientModel:
         return CallTool("get_notifications")
 
     def do_execute_task(self, turn: Turn, told: Told) -> Answer:
-        return _next_step(self.work(_task(turn)), told.since) or _reports("success", self.summary)
+        return next_step(self.work(task_of(turn)), told.since) or reports("success", self.summary)
 
     def do_create_subtasks(self, turn: Turn, told: Told) -> Answer:
         return CallTool("create_tasks_batch", {"tasks": self._parts()})
@@ -97,16 +97,16 @@ class ObedientModel:
 
     def do_execute_subtask(self, turn: Turn, told: Told) -> Answer:
         subtask = told.said["subtask"]
-        return _next_step(self.work(subtask), told.since) or _moves(subtask, "completed")
+        return next_step(self.work(subtask), told.since) or _moves(subtask, "completed")
 
     def do_report_completion(self, turn: Turn, told: Told) -> Answer:
-        return _reports("success", self.summary)
+        return reports("success", self.summary)
 
     def do_review_and_resolve_blocks(self, turn: Turn, told: Told) -> Answer:
-        return _reports("blocked", "something is stuck")
+        return reports("blocked", "something is stuck")
 
     def do_resolve_dependency_deadlock(self, turn: Turn, told: Told) -> Answer:
-        return _reports("blocked", "a deadlock")
+        return reports("blocked", "a deadlock")
 
     def do_wait(self, turn: Turn, told: Told) -> Answer:
         return CallTool("logout")
@@ -132,7 +132,7 @@ class ObedientManagerModel(ObedientModel):
             return CallTool("list_subordinates")
         workers = [subordinate["agent_id"] for subordinate in there["subordinates"] if subordinate["role"] == "worker"]
         if not workers:
-            return _reports("blocked", "no_available_workers")
+            return reports("blocked", "no_available_workers")
         given = [{**part, "assignee_id": workers[n % len(workers)]} for n, part in enumerate(self._parts())]
         return CallTool("create_tasks_batch", {"tasks": given})
 
@@ -153,7 +153,7 @@ class ObedientManagerModel(ObedientModel):
         return starts if starts and not told.answer_of("update_task_status") else CallTool("get_next_action")
 
     def do_adjust(self, turn: Turn, told: Told) -> Answer:
-        return _reports("blocked", "nothing can be started")
+        return reports("blocked", "nothing can be started")
 
 
 def _told(results: Sequence[Result]) -> Told | None:
@@ -180,7 +180,7 @@ def _left(turn: Turn) -> bool:
     return any(result.name == "logout" and not result.refused for result in turn.fresh)
 
 
-def _next_step(steps: Sequence[Sequence[Part]], done: Sequence[Result]) -> list[Part]:
+def next_step(steps: Sequence[Sequence[Part]], done: Sequence[Result]) -> list[Part]:
     """The first step whose results are not all there."""
     left = len(done)
     for step in steps:
@@ -194,11 +194,11 @@ def _moves(task: Said, status: str) -> CallTool:
     return CallTool("update_task_status", {"task_id": task["task_id"], "status": status})
 
 
-def _reports(result: str, summary: str) -> CallTool:
+def reports(result: str, summary: str) -> CallTool:
     return CallTool("report_completed", {"result": result, "summary": summary})
 
 
-def _task(turn: Turn) -> Said:
+def task_of(turn: Turn) -> Said:
     """Its main task, as it has read it."""
     found = [result.data for result in turn.results if result.name == "get_my_task" and result.data]
     task: Said = found[-1].get("task", {}) if found else {}
@@ -206,7 +206,7 @@ def _task(turn: Turn) -> Said:
 
 
 def _looks(turn: Turn) -> CallTool:
-    return CallTool("list_tasks", {"parent_task_id": _task(turn)["task_id"]})
+    return CallTool("list_tasks", {"parent_task_id": task_of(turn)["task_id"]})
 
 
 def _ready(seen: Said) -> list[Said]:
@@ -251,12 +251,12 @@ class Insists(ObedientModel):
     further: Sequence[Sequence[Sequence[Part]]] = ()
 
     def do_execute_task(self, turn: Turn, told: Told) -> Answer:
-        reports = sum(result.name == "report_completed" for result in turn.results)
-        if reports == 0:
+        reported = sum(result.name == "report_completed" for result in turn.results)
+        if reported == 0:
             return super().do_execute_task(turn, told)
-        if reports > len(self.further):
-            return _reports("failed", "nothing was left to try")
-        return _next_step(self.further[reports - 1], told.since) or _reports("success", self.summary)
+        if reported > len(self.further):
+            return reports("failed", "nothing was left to try")
+        return next_step(self.further[reported - 1], told.since) or reports("success", self.summary)
 
 
 @dataclass(frozen=True)

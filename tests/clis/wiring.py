@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.clis.turns import SERVER, Answer, CallTool, Part, Reply, Say, Shell, Turn, Usage, WriteFile
@@ -89,6 +90,10 @@ def _as_call(turn: Turn, part: Part) -> CallTool:
 
 def _writing(turn: Turn, part: WriteFile) -> CallTool:
     for name, arguments in _FILES.items():
+        if name == "create" and _own(turn, name) and (path := Path(part.path)).exists():
+            # Copilot's tool replaces no file: a model edits it
+            changed = {"path": part.path, "old_str": path.read_text(), "new_str": part.text}
+            return CallTool("edit", _fitting(turn, "edit", changed))
         if _own(turn, name):
             return CallTool(name, _fitting(turn, name, arguments(part.path, part.text)))
     folder = shlex.quote(part.path.rpartition("/")[0] or ".")

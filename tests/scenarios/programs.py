@@ -42,13 +42,16 @@ class Program:
         *,
         command: Sequence[str] = TORYO,
         real: bool = False,
+        cwd: Path | None = None,
     ) -> None:
+        """`directory` is where it runs and what it prints is kept; with `cwd`, it runs there."""
         self.name = name
         self.words = [*command, *words]
         self.lines: list[str] = []
         self._listener: threading.Thread | None = None
         self._environment = dict(environment)
         self._directory = directory
+        self._cwd = cwd or directory
         self._process: subprocess.Popen[str] | prepared.Started | None = None
         self._news = threading.Condition()
         self._since = 0
@@ -62,13 +65,13 @@ class Program:
         return self
 
     def _forked(self) -> prepared.Started:
-        return prepared.Started(self.words[len(TORYO) :], self._environment, self._directory)
+        return prepared.Started(self.words[len(TORYO) :], self._environment, self._cwd)
 
     def _started(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self.words,
             env=self._environment,
-            cwd=self._directory,
+            cwd=self._cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
