@@ -362,6 +362,17 @@ def test_the_set_up_runs_in_the_sandbox_and_writes_there_for_who_only_reads(
     assert check(mode=Mode.BWRAP, permissions="read") == "once"
 
 
+def test_a_check_writes_in_its_clean_checkout_also_where_its_agent_only_reads(
+    sandboxed: None, repository: Repository, place: Path, worktree: Worktree
+) -> None:
+    """A manager's task is checked like all others: tests have caches, and builds make files."""
+    command = f"echo x > made && ! touch {repository.path}/evil && ! touch {worktree.path}/evil"
+    found = evidence(repository, place, worktree, command, None, Mode.BWRAP, permissions="read")
+    assert found.outcome == "passed", found.output
+    assert not (repository.path / "evil").exists()
+    assert not (worktree.path / "made").exists()
+
+
 def test_a_set_up_that_fails_at_a_wall_of_the_sandbox_says_so_with_the_setting(sandboxed: None, check: Checked) -> None:
     assert check(setup="touch /usr/made", mode=Mode.BWRAP).endswith(f"\n{sandbox_signs.MAYBE}")
     assert sandbox_signs.MAYBE not in check(setup="touch /none/made", mode=Mode.NONE)
