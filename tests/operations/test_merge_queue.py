@@ -177,6 +177,19 @@ def test_what_was_removed_from_an_automatic_queue_is_not_added_again_by_itself(w
     assert queue.needs("review")[0]["task_id"] == task
 
 
+@pytest.mark.parametrize("becomes", ["blocked", "failed", "cancelled"])
+def test_parts_of_an_agents_task_that_is_not_completed_are_not_merged_by_themselves(world: World, becomes: str):
+    queue = Queue(world, "automatic")
+    main = world.task("boss", title="All")
+    part = queue.worked("w1", title="Part", parent_task_id=main)
+    world.move(main, becomes, "It does not work.")
+    world.housekeep()
+    assert queue.waiting() == []
+    assert [each["task_id"] for each in queue.needs("review")] == [part], "a person decides"
+    queue.add(part)
+    assert [task for task, _ in queue.waiting()] == [part]
+
+
 def test_turning_an_automatic_queue_on_widens_what_agents_may_do(queue: Queue):
     preview = queue.world.owner.call(
         "edit_project", project_id=queue.world.project_id, settings={"merge_queue": "automatic"}, preview=True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import Status, Task
 from toryo.operations.calls.call import Call
 
 
@@ -31,4 +31,12 @@ def left_to_agent(task: Task, known: dict[str, Task], human: Callable[[str | Non
     indefinitely."""
     return any(
         each.in_progress and each.assignee_id is not None and not human(each.assignee_id) for each in over(task, known)
+    )
+
+
+def unfinished(task: Task, known: dict[str, Task], human: Callable[[str | None], bool]) -> bool:
+    """An agent was given a task above that is not completed: this is a part of work that may never be."""
+    return any(
+        each.status is not Status.COMPLETED and each.assignee_id is not None and not human(each.assignee_id)
+        for each in over(task, known)
     )

@@ -260,11 +260,13 @@ def _without_the_unwanted(call: Call, task: Task, old: Entry, new: Entry) -> Ent
 
 
 def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
-    """Finished work that is not in the queue, and was not since it was finished: that was decided about already."""
+    """Finished work that is not in the queue, and was not since it was finished: that was decided about already. Parts
+    come with the whole: if that is blocked, put off or has failed, a person decides about them."""
     found = call.tx.worktrees.of_project(project.id, _MOST_WORKTREES, state=State.OPEN)
     changed = [each for each in found if each.changed and each.trouble is None and each.base_branch is not None]
     standing = reviews.standing(call, changed) if changed else {}
-    free = [each for each in changed if standing[each.task_id].review is Review.TO_REVIEW]
+    to_review = [each for each in changed if standing[each.task_id].review is Review.TO_REVIEW]
+    free = [each for each in to_review if not standing[each.task_id].of_unfinished]
     before = call.tx.merge_queue.of_tasks(each.task_id for each in free) if free else {}
     leaving_since = call.now - worktree_locks.KEPT_WITHIN
     launches = call.tx.launches.in_worktrees([each.task_id for each in free], leaving_since) if free else []

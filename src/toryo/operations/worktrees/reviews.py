@@ -22,6 +22,8 @@ class Reviewed:
     review: Review | None
     changes: Task | None
     """The open task that makes the requested changes."""
+    of_unfinished: bool = False
+    """It is to be reviewed, and is a part of an agent's task that is blocked, put off or closed without success."""
 
 
 def standing(
@@ -55,7 +57,7 @@ def standing(
             return Reviewed(task, Review.WITH_PARENT, None)
         if above.left_to_agent(task, known, is_human):
             return Reviewed(task, Review.LEFT_TO_AGENT, None)
-        return Reviewed(task, Review.TO_REVIEW, None)
+        return Reviewed(task, Review.TO_REVIEW, None, above.unfinished(task, known, is_human))
 
     return {worktree.task_id: of(worktree) for worktree in worktrees.values()}
 
