@@ -429,13 +429,14 @@ def _approvals(view: _View) -> Iterator[Need]:
 
 def _questions(view: _View) -> Iterator[Need]:
     """What agents ask and nobody has answered: all that one task asks one person is one form. And the reviews that no
-    agent does."""
+    agent does, and checks that cannot run: once, however many tasks wait for the same, since one answer is for all."""
     asked: dict[tuple[str, str | None, bool], list[Question]] = {}
     for question in view.call.tx.questions.all_open():
         if question.project_id in view.projects and question.review_task_id is None:
             form_of = (question.task_id, _asked_person(view, question), question.review)
             asked.setdefault(form_of, []).append(question)
     tasks = {task.id: task for task in view.call.tx.tasks.find_all(sorted({task_id for task_id, *_ in asked}))}
+    cannot_run: dict[tuple[str, str, str], Need] = {}
     for (task_id, person_id, review), form in asked.items():
         task, first = tasks[task_id], form[0]
         for need in _of_task(
@@ -443,7 +444,9 @@ def _questions(view: _View) -> Iterator[Need]:
             Kind.QUESTION,
             task,
             (
-                say(
+                say("A check cannot run: {title}", title=task.title)
+                if first.about_checks
+                else say(
                     "{question} ({agent})",
                     agent=view.name(first.agent_id),
                     question=one_line(first.question)[:BRIEF],
@@ -467,7 +470,17 @@ def _questions(view: _View) -> Iterator[Need]:
             *(() if review else (Action("withdraw", f"toryo answer {first.id} --withdraw"),)),
             since=first.created_at,
         ):
-            yield replace(need, questions=tuple(form))
+            need = replace(need, questions=tuple(form))
+            if not first.about_checks:
+                yield need
+                continue
+            same = (need.person_id, task.project_id, first.alike)
+            before = cannot_run.get(same)
+            cannot_run[same] = need if before is None else replace(before, also=(*before.also, task.id))
+    for need in cannot_run.values():
+        more = len(need.also)
+        title = together((need.title, say("and {more} more", more=more))) if more else need.title
+        yield replace(need, title=title)
 
 
 def _asked_person(view: _View, question: Question) -> str | None:
