@@ -39,7 +39,8 @@ ASLEEP = LEASE + 4
 TEAM = {"lead": "claude", "builder": "codex", "writer": "gemini", "mender": "copilot", "reviewer": "claude"}
 MODELS = {"claude": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}
 CANNOT_RUN = ".venv/bin/python -m pytest -q"
-TESTS = "python3 -m unittest discover -q"
+TESTS = "python3 -m unittest discover -q && touch tested"
+"""As many do, they leave something."""
 CHECKS = [{"command": TESTS}, {"review": {"by": "reviewer"}}]
 BUDGET = 5
 """US dollars: what `toryo init` writes."""
@@ -211,7 +212,7 @@ class Day(ModelSite):
                 "test_changes.py": TEST_OF_CHANGES,
                 "CHANGES": "Changes\n",
             },
-            **{".gitignore": ".venv/\n__pycache__/\n"},
+            **{".gitignore": ".venv/\n__pycache__/\ntested\n"},
         )
         self.acted: list[str] = []
 
@@ -349,6 +350,7 @@ def test_a_newcomers_team_does_its_day_and_a_person_does_what_only_a_person_can(
         day.sleeps(ASLEEP)
         at_work.opened.set()
         asked = day.needs("question")
+        assert asked["title"].startswith("A check cannot run: ")
         assert ".venv/bin/python" in asked["questions"][0]["question"]
         day.acts("project", "edit", "shop", "--yes", "--set", f"required_checks={json.dumps(CHECKS)}")
         day.answers("Run the checks again")

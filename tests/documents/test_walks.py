@@ -498,6 +498,7 @@ def _checks(reader: Reader) -> None:
     assert f"deleted {reader.words['ARTIFACT']}" in printed
     assert (reader.directory / "evidence" / "report" / "summary").read_text() == "fine\n"
     reader.read("toryo project edit PRJ --clear", confirms=("toryo project edit PRJ --clear",))
+    reader.leave_out("toryo project edit PRJ --set worktree_setup='[\"python3", "It fetches packages.")
     sets_up = "toryo project edit PRJ --set worktree_setup"
     reader.read(sets_up, confirms=(sets_up,))
     reader.leave_out('toryo task add "Add the tax"', "Needs a second agent: tests/scenarios/test_reviews.py has one.")

@@ -59,12 +59,14 @@ def worktrees(
     everything: Annotated[bool, typer.Option("--all", help="Include merged and discarded worktrees.")] = False,
 ) -> None:
     """List the worktrees of tasks. Shows the branch, the size of the changes, and what prevents a merge."""
-    projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
+    known = here.get("/projects")["projects"]
+    projects = [project] if project else [each["project_id"] for each in known]
     state = None if everything else "open"
     shown = [each for name in projects for each in here.every(f"/projects/{name}/worktrees", "worktrees", state=state)]
     left = list(_leftovers(here, projects, shown))
     answer = {"success": True, "worktrees": shown, "leftovers": left}
-    here.answer(answer, lambda: _print_worktrees(here, shown, left))
+    isolated = any(each["settings"]["isolation"] == "worktree" for each in known if each["project_id"] in projects)
+    here.answer(answer, lambda: _print_worktrees(here, shown, left, isolated=isolated))
 
 
 def diff(
@@ -248,7 +250,7 @@ def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> 
 # --- for people ------------------------------------------------------------------------------------------------------
 
 
-def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[str, Any]]) -> None:
+def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[str, Any]], *, isolated: bool) -> None:
     """A line for each, and below it its place and what prevents a merge. Paths are copied, so they are never folded."""
     for each in left:
         branch = f", branch {each['branch']}" if each["branch"] else ""
@@ -258,7 +260,8 @@ def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[st
         )
         output.say(words)
     if not shown:
-        output.say("No worktrees. To give every task its own: toryo project edit PRJ --set isolation=worktree")
+        how = "" if isolated else " To give every task its own: toryo project edit PRJ --set isolation=worktree"
+        output.say(f"No worktrees.{how}")
     rows = [(each["task_id"], _worker(here, each["task_id"]), _amount(each), _state(each)) for each in shown]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for each, row in zip(shown, rows, strict=True):
