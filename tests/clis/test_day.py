@@ -206,13 +206,11 @@ class Day(ModelSite):
         del self.environment["TORYO_DATA_DIR"]
         self.repository = Repository(directory / "shop")
         self.repository.commit(
-            **{
-                "shop.py": SHOP,
-                "test_shop.py": TEST_OF_SHOP,
-                "test_changes.py": TEST_OF_CHANGES,
-                "CHANGES": "Changes\n",
-            },
-            **{".gitignore": ".venv/\n__pycache__/\ntested\n"},
+            shop__py=SHOP,
+            test_shop__py=TEST_OF_SHOP,
+            test_changes__py=TEST_OF_CHANGES,
+            CHANGES="Changes\n",
+            __gitignore=".venv/\n__pycache__/\ntested\n",
         )
         self.acted: list[str] = []
 

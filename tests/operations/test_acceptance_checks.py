@@ -518,7 +518,9 @@ def test_an_answer_counts_for_every_task_that_waits_for_the_same_check(crew: Wor
     third, _ = stuck(crew, "w3")
     other, _ = stuck(crew, "boss", command="mypi")
     needs = [each["title"] for each in crew.owner.call("needs_you")["items"] if each["kind"] == "question"]
-    assert sorted(needs) == ["A check cannot run: Task", "A check cannot run: Task and 2 more"], "one for all three"
+    assert sorted(needs) == ["A check cannot run: Build the house", "A check cannot run: Build the house and 2 more"], (
+        "one for all three"
+    )
     [question] = [each for each in asked(crew) if each["task_id"] == first]
     crew.owner.call("answer_question", question_id=question["question_id"], choices=["Run the checks again"])
     assert [each["task_id"] for each in asked(crew)] == [other]

@@ -149,7 +149,7 @@ def test_what_a_person_writes_below_wakes_it_once(world: World):
 def test_what_a_person_answers_to_a_worker_below_is_for_that_worker_alone(world: World):
     world.crew(workers=1)
     world.task("boss")
-    _, (walls,) = waiting(world, Walls="w1")
+    waiting(world, Walls="w1")
     worker = world.start("w1")
     asked = worker.call("ask_person", question="Which colour?")["question_id"]
     assert worker.action() == "wait_for_answer"

@@ -470,13 +470,13 @@ def _questions(view: _View) -> Iterator[Need]:
             *(() if review else (Action("withdraw", f"toryo answer {first.id} --withdraw"),)),
             since=first.created_at,
         ):
-            need = replace(need, questions=tuple(form))
-            if not first.about_checks:
-                yield need
-                continue
             same = (need.person_id, task.project_id, first.alike)
-            before = cannot_run.get(same)
-            cannot_run[same] = need if before is None else replace(before, also=(*before.also, task.id))
+            if not first.about_checks:
+                yield replace(need, questions=tuple(form))
+            elif (before := cannot_run.get(same)) is None:
+                cannot_run[same] = replace(need, questions=tuple(form))
+            else:
+                cannot_run[same] = replace(before, also=(*before.also, task.id))
     for need in cannot_run.values():
         more = len(need.also)
         title = together((need.title, say("and {more} more", more=more))) if more else need.title

@@ -83,8 +83,8 @@ def settle(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequ
 
 
 def taken(call: Call, before: Question, after: Question) -> None:
-    """A review was answered: the next one follows, or the task goes on. All tasks of the project whose checks cannot run
-    for the same reason are tried again."""
+    """A review was answered: the next one follows, or the task goes on. Where it is about checks that cannot run, all
+    tasks of the project that wait for the same are tried again."""
     _taken(call, before, after)
     if before.about_checks and after.approved:
         for other in call.tx.questions.open_alike(after.project_id, after.alike):
