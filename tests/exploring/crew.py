@@ -35,8 +35,8 @@ IDLE = frozenset(
 )
 PROBES = frozenset({"select_action", "assign_task", "cancel_task", "update_task_status", "create_tasks_batch"})
 """What an obedient manager just tries."""
-EXPECTED = frozenset({"delegationOpen"})
-"""What may be refused to whoever does what it was told: then it is told to wait."""
+EXPECTED = frozenset({"delegationOpen", "checksFailed"})
+"""What may be refused to whoever does what it was told: then it is told to wait, or what to mend."""
 SAME_REFUSAL = 4
 """The same call refused so often in one session: it is led in a circle."""
 PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")
@@ -47,6 +47,12 @@ BATCHES = ("fails the checks", "finds the target broken", "meets a conflict", "c
 LATER = ("checks are still running", "is being merged into your worktree")
 """Where a call that may not wait is told to come again."""
 FAILED_CHECK = {"check": "make", "outcome": "failed", "runs": 1, "seconds": 1.0, "exit_code": 2, "output": "red"}
+UNABLE = {**FAILED_CHECK, "outcome": "error", "exit_code": 127, "output": "make: not found"}
+CHECKS: dict[str, Answer] = {
+    "fails": {"failures": [{"check": "make", "message": "red"}], "results": [FAILED_CHECK]},
+    "cannot run": {"failures": [], "results": [UNABLE]},
+}
+"""How an acceptance check ends that does not pass."""
 KILLED = "its Coordinator is killed before that is kept"
 NO_WORKTREE = "can make no worktree"
 _STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
@@ -107,6 +113,8 @@ class Desk:
     """What was the case when it claimed last."""
     luck: str = ""
     """What happens to the next worktree job, or at the next start: a word of `WORKTREE_JOBS`, or `no worktree`."""
+    check: str = ""
+    """What happens to the next acceptance check: a word of `CHECKS`."""
     worktree_jobs: dict[str, tuple[Answer, int]] = field(default_factory=dict)
     """What it is about, and until when."""
 
@@ -194,7 +202,8 @@ class Crew:
         """The same for all that is the same from here on."""
         hands = sorted(self._hand(launch_id, each) for launch_id, each in self.working.items())
         desks = [
-            (name, desk.alive, desk.slots, desk.luck, list(desk.worktree_jobs)) for name, desk in self.desks.items()
+            (name, desk.alive, desk.slots, desk.luck, desk.check, list(desk.worktree_jobs))
+            for name, desk in self.desks.items()
         ]
         others = desks, sorted(self.pollers), self.patience
         rows = self.reader.rows()
@@ -278,7 +287,7 @@ class Crew:
             if each["grace_seconds"] == 0:
                 self.gone(each["launch_id"], error="stopped")
         for check in answer["checks"]:
-            desk.caller.call("report_check_result", check_id=check["check_id"], failures=[])
+            desk.caller.call("report_check_result", check_id=check["check_id"], **self.judges(name))
         for each in answer["worktree_jobs"]:
             self.takes(name, each)
         if not desk.alive:
@@ -287,6 +296,12 @@ class Crew:
         for launch in answer["start"]:
             self.begins(name, launch)
         return bool(answer["start"] or answer["checks"] or answer["worktree_jobs"] or done)
+
+    def judges(self, name: str) -> Answer:
+        """How the next acceptance check of a Coordinator ends."""
+        desk = self.desks[name]
+        luck, desk.check = desk.check, ""
+        return CHECKS.get(luck, {"failures": []})
 
     def does_jobs(self, name: str, stopped: list[str]) -> bool:
         """Those that are due, unless they are to be left; whether there were any."""
@@ -404,7 +419,7 @@ class Crew:
         agent = kind(process, delegates=self.delegates.get(launch["agent_id"]))
         agent.fails_first = self.fails.get(launch["agent_id"])
         agent.finds = self.finds
-        agent.desk = self.desks[desk].caller
+        agent.desk, agent.judged = self.desks[desk].caller, partial(self.judges, desk)
         if isinstance(agent, ObedientChat):
             agent.turns, agent.most_calls = self.turns, 20 * max(self.turns, 4)
         self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
