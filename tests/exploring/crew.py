@@ -61,6 +61,10 @@ _STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
 _NEWEST = Statement(sa.select(sa.func.max(schema.events.c.sequence)))
 
 
+def _later(refusal: Answer) -> bool:
+    return any(words in refusal["message"] for words in LATER)
+
+
 class Hand(Process):
     """A process that remembers what it was refused, and where something may happen before a call."""
 
@@ -350,6 +354,8 @@ class Crew:
             told["answer"] = {"subtasks": [{"task_id": each, "commit": "m1"} for each in job["options"]["subtasks"]]}
         if job["kind"] in ("discard", "clean"):
             told["gone"] = [job["task_id"]]
+        if job["kind"] == "clean" and self.has_commits(job["task_id"]):
+            told = {"done": False, "merged": [], "gone": [], "task_id": job["task_id"], "trouble": "it has commits"}
         if job["kind"] == "queue_merge":
             told = self.merged_batch(desk, job, merged)
         elif desk.luck in WORKTREE_JOBS:
@@ -360,6 +366,10 @@ class Crew:
         self.log.append(f"{desk.caller.id} does {job['kind']}: {told.get('trouble')}")
         for _ in range(1 + self.repeats):
             desk.caller.call("report_worktree_job", job_id=job["job_id"], **told)
+
+    def has_commits(self, task_id: str) -> bool:
+        worktrees = self.reader.rows()["worktrees"]
+        return any(each["task_id"] == task_id and each["commits"] for each in worktrees)
 
     def merged_batch(self, desk: Desk, job: Answer, merged: list[Answer]) -> Answer:
         """What is told of a batch of the merge queue: all of it is merged, or what the luck of the Coordinator is."""
@@ -398,10 +408,11 @@ class Crew:
         self.desks[f"{name}b"] = Desk(self.world.coordinator(f"{name}b"))
 
     def judge_worktree_job(self, job: Answer) -> None:
-        """Toryo itself has nothing removed that a person might want."""
+        """Toryo itself has nothing removed that a person might want. Of an archived project all worktrees are tried."""
         rows = self.reader.rows()
         (work,) = [worktree for worktree in rows["worktrees"] if worktree["task_id"] == job["task_id"]]
-        if job["kind"] == "clean" and (work["commits"] or work["trouble"]):
+        archived = any(each["id"] == work["project_id"] and each["status"] == "archived" for each in rows["projects"])
+        if job["kind"] == "clean" and (work["trouble"] or (work["commits"] and not archived)):
             self.faults.append(f"the work of {job['task_id']} is to be cleaned away")
 
     def begins(self, desk: str, launch: Answer) -> None:
@@ -478,6 +489,8 @@ class Crew:
         self.judge_refusals(one, action, undisturbed=undisturbed)
         if one.said["action"] == "exit":
             self.leaves(launch_id, one)
+        if process.refused_calls and all(_later(each) for _, each in process.refused_calls):
+            return False  # time passes where it would wait
         return bool(action != "wait_for_messages" or one.said["action"] != action)
 
     def spends(self, launch_id: str, dollars: float) -> None:
@@ -502,7 +515,7 @@ class Crew:
             (name, each)
             for name, each in process.refused_calls
             if each.get("action") != "exit" and each.get("code", each["error"]) not in EXPECTED
-            if not any(words in each["message"] for words in LATER)
+            if not _later(each)
             if not (tries and name in PROBES) and not isinstance(one.agent, ObedientChat)
             if name != "delegate_to_chat_session"
         ]
@@ -510,6 +523,8 @@ class Crew:
             said = [(name, each.get("code", each["error"]), each["message"]) for name, each in wrong]
             self.faults.append(f"{process.agent_id} did what it was told ({action}) and was refused: {said}")
         for name, each in process.refused_calls:
+            if _later(each):
+                continue
             key = (action, name, str(each.get("code", each["error"])))
             one.circles[key] += 1
             if one.circles[key] == SAME_REFUSAL and not isinstance(one.agent, ObedientManager):

@@ -572,8 +572,8 @@ def test_a_review_in_progress_of_an_agent_that_leaves_is_left_to_a_person(crew: 
 def test_a_review_has_no_checks_of_its_own_and_whoever_adds_some_is_told_where_they_belong(crew: World) -> None:
     task, _ = given(crew, BY_AGENT)
     review = open_review(crew, task)["review_task_id"]
-    for checks in (BY_AGENT, [{"command": "true"}]):
-        refused = crew.owner.refused("edit_task", "validationError", task_id=review, acceptance=checks)
+    for given_checks in (BY_AGENT, [{"command": "true"}]):
+        refused = crew.owner.refused("edit_task", "validationError", task_id=review, acceptance=given_checks)
         assert f"toryo task edit {task}" in refused["instruction"]
     reviewing(crew).call("submit_review", verdict="approve")
     assert crew.status(task) == "completed"
