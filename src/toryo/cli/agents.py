@@ -41,7 +41,13 @@ Capabilities = Annotated[
 ]
 MaxParallel = Annotated[
     int | None,
-    typer.Option("--max-parallel", min=1, metavar="N", help="How many tasks it may work on at a time in a project."),
+    typer.Option(
+        "--max-parallel",
+        min=1,
+        metavar="N",
+        help="How many tasks may be in progress for it at once in a project. One process works on them, one after the "
+        "other: for parallel work, add agents.",
+    ),
 ]
 Options = Annotated[
     str | None,

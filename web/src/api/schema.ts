@@ -3993,16 +3993,16 @@ export interface components {
             started_at: string | null;
             /** Completed At */
             completed_at: string | null;
-            /** Task Description */
-            task_description: string;
-            /** Context */
-            context: unknown;
             /** Result */
             result: unknown;
             /** Error */
             error: string | null;
             /** Summary */
             summary: string | null;
+            /** Task Description */
+            task_description: string;
+            /** Context */
+            context: unknown;
         };
         /**
          * Artifact
@@ -7035,7 +7035,7 @@ export interface operations {
                     /** @description What it can do. */
                     capabilities?: string[];
                     /**
-                     * @description Main tasks in progress per project at most.
+                     * @description Main tasks in progress per project at most. One process works on them in turn.
                      * @default 1
                      */
                     max_parallel_tasks?: number;
@@ -7203,7 +7203,7 @@ export interface operations {
                      */
                     capabilities?: string[] | null;
                     /**
-                     * @description Main tasks in progress at most.
+                     * @description Main tasks in progress at most; one process works on them in turn.
                      * @default null
                      */
                     max_parallel_tasks?: number | null;
