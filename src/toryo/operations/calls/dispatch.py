@@ -48,7 +48,7 @@ from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Proof, catalogue
-from toryo.operations.calls.credential_verification import TwoCallers, identify
+from toryo.operations.calls.credential_verification import SESSION, TwoCallers, identify
 from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.observers import Observed, Observer
@@ -352,6 +352,20 @@ class Dispatcher:
 
     async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]:
         return await self.database.read_little_async(lambda connection: self._listed(connection, credentials, toolset))
+
+    async def why_unknown_async(self, credentials: Credentials) -> Refusal | None:
+        """What is said to a caller whose bearer token proves nobody; None for all others, and for the token of a
+        session: who has an old one signs in again with it."""
+        if credentials.bearer is None or credentials.bearer.startswith(SESSION):
+            return None
+        return await self.database.read_little_async(lambda connection: self._why_unknown(connection, credentials))
+
+    def _why_unknown(self, connection: Connection, credentials: Credentials) -> Refusal | None:
+        try:
+            identify(Transaction(connection), credentials, self.clock())
+        except Refusal as refusal:
+            return refusal if refusal.code is Code.INVALID_CREDENTIALS else None
+        return None
 
     def _listed(self, connection: Connection, credentials: Credentials, toolset: str | None) -> list[Operation]:
         tx = Transaction(connection)
