@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from toryo import argument_limits
 from toryo.agents.env_vars import SANDBOXED
 
 TAIL = 4000
@@ -48,6 +49,9 @@ def run(command: Command, directory: Path, env: Mapping[str, str], timeout_secon
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     if not argv:
         return Ran("", "The command is empty.")
+    if size := argument_limits.too_long(argv):
+        most = argument_limits.LONGEST
+        return Ran("", f"The command has {size} bytes, and a program takes {most} in one argument: put it into a file.")
     try:
         child = subprocess.Popen(
             argv,

@@ -13,6 +13,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from toryo import argument_limits
+
 VARIABLE = re.compile(r"\{\{\s*(\w[\w.-]*)\s*\}\}")
 CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 """Characters that no value may contain: control characters except tab and line feed, and unpaired surrogates."""
@@ -83,6 +85,9 @@ def within(section: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
 def problem(command: Any) -> str | None:
     """What is wrong with a command template; None if it can be filled."""
     try:
+        size = argument_limits.too_long(command)
+        if size is not None:
+            return f"it has {size} bytes, and a program takes {argument_limits.LONGEST} in one argument: use a script"
         if isinstance(command, str):
             _holes(command)
         elif isinstance(command, list) and command and all(isinstance(each, str) for each in command):

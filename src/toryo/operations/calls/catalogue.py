@@ -82,6 +82,8 @@ class Parameters(BaseModel):
             return value
         if about.context is meant_arguments.AS_MEANT:
             value = meant_arguments.structured(value)
+        if about.field_name == "context":
+            value = fields.startable(value)
         return fields.short_json(value)
 
 
