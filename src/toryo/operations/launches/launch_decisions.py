@@ -57,7 +57,9 @@ def _without_lapsed(snapshot: Snapshot) -> Snapshot:
         for purpose, each in snapshot.launches.items()
         if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
     }
-    return snapshot.with_live(sessions, launches)
+    lost = {each.task_id for each in snapshot.sessions.values() if each.ran_out(snapshot.now) and each.task_id}
+    found = snapshot.with_live(sessions, launches)
+    return found.with_given_back(lost) if lost else found
 
 
 def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:
