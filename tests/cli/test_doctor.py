@@ -86,6 +86,13 @@ def test_a_version_that_was_not_tried_is_told_with_the_one_that_was(
     assert TRIED in found.instruction
 
 
+def test_a_version_that_npm_has_chosen_for_an_old_node_is_not_advised_to_be_installed_again(machine: Machine) -> None:
+    """On Node 20, `npm install -g` installs again what is there."""
+    machine.install("codex", says=(0, "codex-cli 0.0.1\n"))
+    machine.put("node", "#!/bin/sh\necho v20.20.2\n")
+    assert "first a newer Node.js (this is 20.20.2): npm install -g" in seen(machine, "codex").instruction
+
+
 @pytest.mark.parametrize("answer", [(1, "Traceback: out of cheese\n"), (139, "")])
 def test_a_program_that_crashes_cannot_be_started_and_its_words_are_told(
     machine: Machine, answer: tuple[int, str]
