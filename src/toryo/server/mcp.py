@@ -141,7 +141,7 @@ class McpEndpoint:
             await self._elicitation.answer(request, session, headers, credentials, guarded)
 
     async def _refused(self, headers: dict[bytes, bytes], credentials: Credentials, body: bytes, send: Send) -> bool:
-        """Refuses a request whose session or token is unknown; False if it is to be answered."""
+        """Refuses a request whose session or token is unknown; False if it must be answered."""
         method = mcp_fast_path.method_of(body)
         lost = mcp_streams.SESSION in headers and self.streams.session(headers, credentials) is None
         if lost and method in mcp_streams.ABOUT_A_SESSION:
