@@ -177,6 +177,18 @@ def test_what_was_removed_from_an_automatic_queue_is_not_added_again_by_itself(w
     assert queue.needs("review")[0]["task_id"] == task
 
 
+def test_who_turns_an_automatic_queue_on_is_told_what_it_would_merge_at_once(world: World):
+    queue = Queue(world, "off")
+    asked = {"project_id": world.project_id, "settings": {"merge_queue": "automatic"}, "preview": True}
+    assert world.owner.call("edit_project", **asked)["widened"] == ["merge_queue: off → automatic"]
+    left = [queue.worked("w1", title="One"), queue.worked("w2", title="Two")]
+    _, waits = world.owner.call("edit_project", **asked)["widened"]
+    assert waits == f"completed work that is then merged at once: 2 tasks ({', '.join(left)})"
+    queue.set(merge_queue="automatic")
+    assert [each["task_id"] for each in queue.shown()["entries"]] == left
+    assert "widened" not in world.owner.call("edit_project", **asked)
+
+
 def test_turning_an_automatic_queue_on_widens_what_agents_may_do(queue: Queue):
     preview = queue.world.owner.call(
         "edit_project", project_id=queue.world.project_id, settings={"merge_queue": "automatic"}, preview=True
