@@ -272,7 +272,7 @@ def edit_task(
 
 @command(group, "retry")
 def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Retry a failed task. Prints the command that starts it."""
+    """Retry a failed task. Starts it; if it cannot start yet, it is left in todo, with the reason."""
     found = here.get(f"/tasks/{task}")["task"]
     if found["status"] != "failed":
         closed = found["status"] in CLOSED
@@ -282,9 +282,12 @@ def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
             "" if found["status"] == "in_progress" else " ".join(instead),
             {"error": "invalidTransition"},
         )
-    _move(here, task, "todo", reason)
-    if not here.json:
-        output.done(*_how_to_start(here, task))
+    answer = here.send("POST", f"/tasks/{task}/move", {"status": "todo", "reason": reason})
+    moves = here.get(f"/tasks/{task}/moves")["moves"]
+    if not found.get("agent_type") and any(each["status"] == "in_progress" and each["allowed"] for each in moves):
+        started = here.send("POST", f"/tasks/{task}/move", {"status": "in_progress"})
+        answer = {**started, "previous_status": answer["previous_status"]}
+    here.answer(answer, lambda: output.done(_moved(answer), *_what_starts_it(here, found, answer)))
 
 
 @command(group, "cancel")
@@ -383,9 +386,20 @@ def _without_status(task: dict[str, Any]) -> Misuse:
 
 def _move(here: Here, task: str, status: str, reason: str | None) -> None:
     answer = here.send("POST", f"/tasks/{task}/move", {"status": status, "reason": reason})
-    here.answer(
-        answer, lambda: output.done(f"{answer['task_id']}: {answer['previous_status']} → {answer['new_status']}")
-    )
+    here.answer(answer, lambda: output.done(_moved(answer)))
+
+
+def _moved(answer: dict[str, Any]) -> str:
+    return f"{answer['task_id']}: {answer['previous_status']} → {answer['new_status']}"
+
+
+def _what_starts_it(here: Here, task: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+    """Of a task that a retry did not start."""
+    if answer["new_status"] != "todo":
+        return []
+    if task.get("agent_type"):
+        return ["It is in its queue again: an agent that polls, or is started for it, takes it."]
+    return _how_to_start(here, answer["task_id"])
 
 
 def _tree(here: Here, task: dict[str, Any]) -> list[dict[str, Any]]:
