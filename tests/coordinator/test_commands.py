@@ -341,3 +341,9 @@ def test_whatever_template_is_accepted_runs_nothing_of_a_value(directory, shell)
             value = chance.choice(HOSTILE)
             ran(command_templates.filled(template, {"x": value}.__getitem__), directory, shell)
             assert not (directory / MARKER).exists(), (template, value)
+
+
+def test_a_command_that_no_program_could_be_started_with_is_a_mistake_of_its_file() -> None:
+    assert command_templates.problem("x" * 100_000) is None
+    for command in ("x" * 100_001, ["echo", "あ" * 40_000]):
+        assert "a program takes 100000 in one argument" in (command_templates.problem(command) or "")

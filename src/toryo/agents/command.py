@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toryo import argument_limits, told_lines
+from toryo import told_lines
 from toryo.agents import delegations, questions, shell
 from toryo.agents.agent_loop import (
     Answer,
@@ -140,6 +140,8 @@ def _told(found: Mapping[str, str]) -> Iterator[dict[str, str]]:
         yield {}
         return
     import tempfile  # most commands are told nothing
+
+    from toryo import argument_limits
 
     told = {}
     with tempfile.TemporaryDirectory(prefix="toryo-") as beside:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import selectors
 import signal
@@ -13,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from toryo import argument_limits
 from toryo.agents.env_vars import SANDBOXED
 
 TAIL = 4000
@@ -49,9 +49,6 @@ def run(command: Command, directory: Path, env: Mapping[str, str], timeout_secon
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     if not argv:
         return Ran("", "The command is empty.")
-    if size := argument_limits.too_long(argv):
-        most = argument_limits.LONGEST
-        return Ran("", f"The command has {size} bytes, and a program takes {most} in one argument: put it into a file.")
     try:
         child = subprocess.Popen(
             argv,
@@ -64,6 +61,8 @@ def run(command: Command, directory: Path, env: Mapping[str, str], timeout_secon
             bufsize=0,
         )
     except (OSError, ValueError) as problem:
+        if isinstance(problem, OSError) and problem.errno == errno.E2BIG:
+            return Ran("", "The command is too long for this machine to start it. Put it into a file, and run that.")
         return Ran("", f"The command could not be started: {problem}")
     try:
         in_time, tail = _follow(child, timeout_seconds)

@@ -13,8 +13,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toryo import argument_limits
-
 VARIABLE = re.compile(r"\{\{\s*(\w[\w.-]*)\s*\}\}")
 CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 """Characters that no value may contain: control characters except tab and line feed, and unpaired surrogates."""
@@ -85,9 +83,8 @@ def within(section: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
 def problem(command: Any) -> str | None:
     """What is wrong with a command template; None if it can be filled."""
     try:
-        size = argument_limits.too_long(command)
-        if size is not None:
-            return f"it has {size} bytes, and a program takes {argument_limits.LONGEST} in one argument: use a script"
+        if len(str(command)) > LONGEST and (told := _too_long(command)):
+            return told
         if isinstance(command, str):
             _holes(command)
         elif isinstance(command, list) and command and all(isinstance(each, str) for each in command):
@@ -98,6 +95,14 @@ def problem(command: Any) -> str | None:
     except _Misplaced as wrong:
         return str(wrong)
     return None
+
+
+def _too_long(command: Any) -> str | None:
+    from toryo import argument_limits  # runners fill many short commands in, and pay for each module
+
+    size = argument_limits.too_long(command)
+    most = argument_limits.LONGEST
+    return None if size is None else f"it has {size} bytes, and a program takes {most} in one argument: use a script"
 
 
 def filled(command: Any, value: Value) -> str | list[str]:

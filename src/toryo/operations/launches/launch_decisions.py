@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.block_reasons import Block
 from toryo.domain.launches import Purpose, State
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
@@ -71,7 +72,7 @@ def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> boo
     task = tree_state.tree.tasks[decision.task_id]
     if task.idle_launches < call.context.limits.idle_launches:
         return False
-    end_of_session.block_by_guard(call, task, "no_progress")
+    end_of_session.block_by_guard(call, task, Block.NO_PROGRESS)
     return True
 
 

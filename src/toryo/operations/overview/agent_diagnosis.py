@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toryo import failures
+from toryo.block_reasons import in_words
 from toryo.domain import moves, task_readiness
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
@@ -199,7 +200,7 @@ def _start(task: Task) -> Worded:
 def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     [task, *_more] = call.tx.task_lists.page(Wanted(s.project_id, Status.BLOCKED, s.agent_id), 1)
     remedy = remedies.of_block(task, s.agent, call.tx.tasks.details(task.id).context)
-    reason = task.blocked_reason or constant("No reason was given.")
+    reason = constant(in_words(task.blocked_reason or "No reason was given."))
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
     unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
     first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()
