@@ -468,6 +468,7 @@ def test_the_corrected_work_takes_the_work_that_it_corrects_along(queue: Queue):
     task = queue.worked("w1", title="Walls")
     queue.add(task)
     queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    assert [each["state"] for each in queue.shown()["ended"]] == ["failed"]
     fix = queue.work("w1", queue.changes(task)["task_id"])
     queue.add(fix)
     job = queue.job_now()
@@ -477,6 +478,7 @@ def test_the_corrected_work_takes_the_work_that_it_corrects_along(queue: Queue):
     queue.tell(job, "merged", fix, task)
     assert [queue.worktree(each)["state"] for each in (task, fix)] == ["merged", "merged"]
     assert queue.waiting() == []
+    assert [(each["task_id"], each["state"]) for each in queue.shown()["ended"]] == [(fix, "merged")]
 
 
 def test_after_two_corrections_a_person_decides(world: World):
