@@ -281,9 +281,14 @@ def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) 
     machine.install("claude")
     machine.place.rmdir()
     Repository(machine.place).commit(a="one\n")
+    hook = machine.place / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
     with at_work(machine):
         ended, found = diagnosed(machine, provider="claude", isolation="worktree")
     assert ended.code == 0, found
+    assert found["hooks of bakery"]["what"].startswith("pre-commit of the repository: do not run")
     assert found["claude"]["ok"]
     assert found["coordinators"]["ok"]
     assert found["sandbox"]["ok"] is found["network"]["ok"] is sandboxes.works(machine.environment)
