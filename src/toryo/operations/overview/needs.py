@@ -437,7 +437,9 @@ def _questions(view: _View) -> Iterator[Need]:
             Kind.QUESTION,
             task,
             (
-                say(
+                say("A check cannot run: {title} ({agent})", title=task.title, agent=view.name(first.agent_id))
+                if first.about_checks
+                else say(
                     "{question} ({agent})",
                     agent=view.name(first.agent_id),
                     question=one_line(first.question)[:BRIEF],
