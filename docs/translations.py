@@ -195,7 +195,7 @@ def _tables() -> Iterator[tuple[str, str]]:
     tables = {
         "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.REMEDIES, reason_texts.STEPS],
         "operations/overview/needs.py": [needs.MISTAKEN],
-        "block_reasons.py": [WORDS],
+        "block_reasons.py": [dict(WORDS)],
         "operations/overview/prompts.py": [prompts.TEXTS],
         "operations/overview/queue_status.py": [queue_status.OF_AGENTS, queue_status.SOONER],
         "workflow/instructions.py": [instructions.TEXTS],

@@ -24,7 +24,11 @@ def test_every_reason_has_words() -> None:
 def _read_by_people(world: World, task: str) -> Iterator[tuple[str, Any]]:
     """Every answer that shows the reason of a task: in words for all, or in words on a page."""
     project = {"project_id": world.project_id}
-    words = (("why", {"agent_id": "w1", **project}), ("needs_you", {}), ("show_overview", project))
+    words: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("why", {"agent_id": "w1", **project}),
+        ("needs_you", {}),
+        ("show_overview", project),
+    )
     pages = (("show_task", {"task_id": task}), ("list_project_tasks", project), ("show_board", project))
     for name, arguments in (*words, *pages):
         answer = world.owner.call(name, **arguments)

@@ -231,7 +231,8 @@ def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
         steps = upgrade(database)
     except DatabaseUnavailable as error:
         raise ConfigurationError(error.message, error.instruction) from None
-    now, before = database.memory.version, database.memory.version - len(steps)
+    now = database.memory.version or 0
+    before = now - len(steps)
     if 0 < before < now:
         _log.info("database_upgraded", before=before, now=now, steps=steps)
         print(_UPGRADED.format(before=before, now=now), file=sys.stderr, flush=True)  # noqa: T201 - it cannot be undone

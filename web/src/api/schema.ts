@@ -199,7 +199,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits to be merged in a project, in order, and the 20 entries that ended last. */
+        /** What waits to be merged in a project, in order, and the 20 entries that ended last, without those that came back and were merged since. */
         get: operations["show_merge_queue"];
         put?: never;
         post?: never;
@@ -5358,6 +5358,8 @@ export interface components {
             project_id?: string;
             /** Task Id */
             task_id?: string | null;
+            /** Title */
+            title?: string | null;
             /** Launch Id */
             launch_id?: string | null;
             /** Provider */

@@ -38,7 +38,7 @@ def disk(taken: Disk | None) -> schemas.Disk | None:
 
 def code(reason: str | None) -> str | None:
     """A reason of a task; a code of ours stays one, and is shown in words by a page."""
-    return Worded(reason, WORDS[reason]) if reason in WORDS else reason
+    return Worded(reason, WORDS[reason]) if reason is not None and reason in WORDS else reason
 
 
 def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> schemas.Task:

@@ -200,8 +200,10 @@ def _answer(call: Call, task_id: str) -> Submitted:
 
 def answer_with(task: schemas.QueueTask) -> Submitted:
     """What has become of the task; what its agent was given with it is not told again."""
-    told: Any = {name: value for name, value in task.items() if name in schemas.SubmittedTask.__annotations__}
-    return {"success": True, **told}
+    told = {name: value for name, value in task.items() if name in schemas.SubmittedTask.__annotations__}
+    answer: Any = {"success": True, **told}
+    submitted: Submitted = answer
+    return submitted
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------
