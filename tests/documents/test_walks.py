@@ -193,7 +193,7 @@ def _mixed(reader: Reader) -> None:
     reader.type("toryo agent add helper --role worker --project kitchen")  # nobody starts it, so a person may fail it
     reader.type("toryo task add Lost --project kitchen --assignee helper --status in_progress")
     reader.type("toryo task move Lost failed --reason x")
-    assert "To start it: toryo task move" in reader.read("toryo agent edit builder --provider claude", TASK="Lost")
+    assert "failed → in_progress" in reader.read("toryo agent edit builder --provider claude", TASK="Lost")
 
 
 # --- how to ----------------------------------------------------------------------------------------------------------
