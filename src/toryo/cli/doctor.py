@@ -309,7 +309,8 @@ def _rights(team: Team) -> Iterator[Finding]:
         if permissions:
             by_default = "" if "permissions" in agent["provider_options"] else " (default)"
             walled = ", sandbox required" if agent["effective_options"].get("sandbox") == "bwrap" else ""
-            told.append(f"{agent['agent_id']}: {permissions}{by_default}{walled}")
+            commands = "".join(f" + {each}" for each in agent["effective_options"].get("commands") or ())
+            told.append(f"{agent['agent_id']}: {permissions}{by_default}{commands}{walled}")
         if agent["mistakes"]:
             instruction = f"Correct it: toryo agent edit {agent['agent_id']} --option NAME=VALUE"
             yield Finding(f"agent {agent['agent_id']}", False, " ".join(agent["mistakes"]), instruction)
