@@ -131,7 +131,8 @@ def assert_all_is_in_order(where: TreeState) -> None:
         else:
             assert (each.blocked_by, each.blocked_cause, each.blocked_from, each.blocked_on) == (None, None, None, ())
     for name, ids in where.busy.items():
-        assert len(ids) <= where.agents[name].max_parallel_tasks
+        waiting = {above.id for each in ids for above in tree.ancestors(tree.tasks[each])}
+        assert len(ids - waiting) <= where.agents[name].max_parallel_tasks
 
 
 def _assert_block_is_explained(where: TreeState, held: Task) -> None:

@@ -334,6 +334,8 @@ def test_how_two_changes_meet_is_the_same_from_both_sides(pair: str) -> None:
 
 def test_nonsense_of_a_coordinator_is_read_as_nothing() -> None:
     (change,) = changes_of("a", "no patch\n@@ -1 +1 @@\n", [{"path": None, "insertions": -3, "deletions": True}], "")
+    (other,) = changes_of("a", "", [{"path": "f", "insertions": "3", "deletions": None}], "")
+    assert (other.insertions, other.deletions) == (0, 0)
     assert (change.path, change.insertions, change.deletions, change.hunks) == ("", 0, 0, None)
 
 

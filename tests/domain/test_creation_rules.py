@@ -162,6 +162,8 @@ def test_adding_to_open_subtasks_returns_them_and_asks_what_is_meant(first) -> N
     answer = by_manager(there)
     assert code_of(answer) is Code.DUPLICATE_SUBTASK
     assert [each["task_id"] for each in answer.details["existing"]] == ["t"]
+    assert answer.message == "1 open subtask already exists; nothing was created."
+    assert by_manager(there, todo("other", below=PLAN)).message.startswith("2 open subtasks already exist")
     for intent in Intent:
         assert intent.value in answer.instruction
         assert by_manager(there, intent=intent) is None
@@ -237,7 +239,9 @@ def test_a_title_like_an_open_siblings_is_refused_with_that_siblings_id(title: s
 
 
 def test_two_of_one_call_are_not_called_the_same() -> None:
-    assert code_of(place(tree_state(PLAN), wanted=[Draft("One", local_id="a"), Draft("one")])) is Code.DUPLICATE_SUBTASK
+    for first, known in ((Draft("One", local_id="a"), "a"), (Draft("One"), "(this call)")):
+        answer = place(tree_state(PLAN), wanted=[first, Draft("one")])
+        assert (code_of(answer), answer.details["task_id"]) == (Code.DUPLICATE_SUBTASK, known)
 
 
 def test_a_new_plan_may_repeat_a_title_that_it_replaces_but_not_one_in_progress() -> None:
@@ -286,7 +290,8 @@ def test_a_batch_may_name_its_own_tasks_in_any_order_and_existing_ones() -> None
 
 
 def test_drafts_without_local_ids_need_none() -> None:
-    creation_rules.in_order([Draft("x", dependencies=("tsk_old",)), Draft("y", dependencies=("tsk_old",))])
+    drafts = [Draft("x", dependencies=("tsk_old",)), *batch(a=[]), Draft("y", dependencies=("tsk_old",))]
+    assert creation_rules.in_order(drafts) == {"a": ()}
 
 
 def test_a_local_id_is_used_once() -> None:

@@ -68,6 +68,14 @@ def test_what_waits_for_a_task_does_not_use_up_the_place_of_its_agent() -> None:
     assert not parallel_limit.fits(tree_state(main, below, part, at_work("other", "ann")), part)
 
 
+def test_a_task_whose_part_its_agent_has_begun_may_start_in_the_place_of_that_part() -> None:
+    main = task("main", assignee="ann")
+    below = task("below", assignee="bob", below=main)
+    part = at_work("part", "ann", below=below)
+    assert parallel_limit.fits(tree_state(main, below, part), main)
+    assert not parallel_limit.fits(tree_state(main, below, part, at_work("other", "ann")), main)
+
+
 def test_workers_below_a_manager_are_found_at_any_depth_and_only_the_able_ones() -> None:
     crew = [agent("sub", Role.MANAGER, reports_to="boss"), agent("eve", reports_to="sub"), agent("bob", active=False)]
     assert {each.id for each in tree_state(crew=crew).below("boss")} == {"ann", "sub", "eve"}

@@ -35,8 +35,8 @@ IDLE = frozenset(
 )
 PROBES = frozenset({"select_action", "assign_task", "cancel_task", "update_task_status", "create_tasks_batch"})
 """What an obedient manager just tries."""
-EXPECTED = frozenset({"delegationOpen"})
-"""What may be refused to whoever does what it was told: then it is told to wait."""
+EXPECTED = frozenset({"delegationOpen", "checksFailed"})
+"""What may be refused to whoever does what it was told: then it is told to wait, or what to mend."""
 SAME_REFUSAL = 4
 """The same call refused so often in one session: it is led in a circle."""
 PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")
@@ -47,12 +47,22 @@ BATCHES = ("fails the checks", "finds the target broken", "meets a conflict", "c
 LATER = ("checks are still running", "is being merged into your worktree")
 """Where a call that may not wait is told to come again."""
 FAILED_CHECK = {"check": "make", "outcome": "failed", "runs": 1, "seconds": 1.0, "exit_code": 2, "output": "red"}
+UNABLE = {**FAILED_CHECK, "outcome": "error", "exit_code": 127, "output": "make: not found"}
+CHECKS: dict[str, Answer] = {
+    "fails": {"failures": [{"check": "make", "message": "red"}], "results": [FAILED_CHECK]},
+    "cannot run": {"failures": [], "results": [UNABLE]},
+}
+"""How an acceptance check ends that does not pass."""
 KILLED = "its Coordinator is killed before that is kept"
 NO_WORKTREE = "can make no worktree"
 _STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
 
 
 _NEWEST = Statement(sa.select(sa.func.max(schema.events.c.sequence)))
+
+
+def _later(refusal: Answer) -> bool:
+    return any(words in refusal["message"] for words in LATER)
 
 
 class Hand(Process):
@@ -107,6 +117,8 @@ class Desk:
     """What was the case when it claimed last."""
     luck: str = ""
     """What happens to the next worktree job, or at the next start: a word of `WORKTREE_JOBS`, or `no worktree`."""
+    check: str = ""
+    """What happens to the next acceptance check: a word of `CHECKS`."""
     worktree_jobs: dict[str, tuple[Answer, int]] = field(default_factory=dict)
     """What it is about, and until when."""
 
@@ -194,7 +206,8 @@ class Crew:
         """The same for all that is the same from here on."""
         hands = sorted(self._hand(launch_id, each) for launch_id, each in self.working.items())
         desks = [
-            (name, desk.alive, desk.slots, desk.luck, list(desk.worktree_jobs)) for name, desk in self.desks.items()
+            (name, desk.alive, desk.slots, desk.luck, desk.check, list(desk.worktree_jobs))
+            for name, desk in self.desks.items()
         ]
         others = desks, sorted(self.pollers), self.patience
         rows = self.reader.rows()
@@ -278,7 +291,7 @@ class Crew:
             if each["grace_seconds"] == 0:
                 self.gone(each["launch_id"], error="stopped")
         for check in answer["checks"]:
-            desk.caller.call("report_check_result", check_id=check["check_id"], failures=[])
+            desk.caller.call("report_check_result", check_id=check["check_id"], **self.judges(name))
         for each in answer["worktree_jobs"]:
             self.takes(name, each)
         if not desk.alive:
@@ -287,6 +300,12 @@ class Crew:
         for launch in answer["start"]:
             self.begins(name, launch)
         return bool(answer["start"] or answer["checks"] or answer["worktree_jobs"] or done)
+
+    def judges(self, name: str) -> Answer:
+        """How the next acceptance check of a Coordinator ends."""
+        desk = self.desks[name]
+        luck, desk.check = desk.check, ""
+        return CHECKS.get(luck, {"failures": []})
 
     def does_jobs(self, name: str, stopped: list[str]) -> bool:
         """Those that are due, unless they are to be left; whether there were any."""
@@ -335,6 +354,8 @@ class Crew:
             told["answer"] = {"subtasks": [{"task_id": each, "commit": "m1"} for each in job["options"]["subtasks"]]}
         if job["kind"] in ("discard", "clean"):
             told["gone"] = [job["task_id"]]
+        if job["kind"] == "clean" and self.has_commits(job["task_id"]):
+            told = {"done": False, "merged": [], "gone": [], "task_id": job["task_id"], "trouble": "it has commits"}
         if job["kind"] == "queue_merge":
             told = self.merged_batch(desk, job, merged)
         elif desk.luck in WORKTREE_JOBS:
@@ -345,6 +366,10 @@ class Crew:
         self.log.append(f"{desk.caller.id} does {job['kind']}: {told.get('trouble')}")
         for _ in range(1 + self.repeats):
             desk.caller.call("report_worktree_job", job_id=job["job_id"], **told)
+
+    def has_commits(self, task_id: str) -> bool:
+        worktrees = self.reader.rows()["worktrees"]
+        return any(each["task_id"] == task_id and each["commits"] for each in worktrees)
 
     def merged_batch(self, desk: Desk, job: Answer, merged: list[Answer]) -> Answer:
         """What is told of a batch of the merge queue: all of it is merged, or what the luck of the Coordinator is."""
@@ -383,10 +408,11 @@ class Crew:
         self.desks[f"{name}b"] = Desk(self.world.coordinator(f"{name}b"))
 
     def judge_worktree_job(self, job: Answer) -> None:
-        """Toryo itself has nothing removed that a person might want."""
+        """Toryo itself has nothing removed that a person might want. Of an archived project all worktrees are tried."""
         rows = self.reader.rows()
         (work,) = [worktree for worktree in rows["worktrees"] if worktree["task_id"] == job["task_id"]]
-        if job["kind"] == "clean" and (work["commits"] or work["trouble"]):
+        archived = any(each["id"] == work["project_id"] and each["status"] == "archived" for each in rows["projects"])
+        if job["kind"] == "clean" and (work["trouble"] or (work["commits"] and not archived)):
             self.faults.append(f"the work of {job['task_id']} is to be cleaned away")
 
     def begins(self, desk: str, launch: Answer) -> None:
@@ -404,7 +430,7 @@ class Crew:
         agent = kind(process, delegates=self.delegates.get(launch["agent_id"]))
         agent.fails_first = self.fails.get(launch["agent_id"])
         agent.finds = self.finds
-        agent.desk = self.desks[desk].caller
+        agent.desk, agent.judged = self.desks[desk].caller, partial(self.judges, desk)
         if isinstance(agent, ObedientChat):
             agent.turns, agent.most_calls = self.turns, 20 * max(self.turns, 4)
         self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
@@ -463,6 +489,8 @@ class Crew:
         self.judge_refusals(one, action, undisturbed=undisturbed)
         if one.said["action"] == "exit":
             self.leaves(launch_id, one)
+        if process.refused_calls and all(_later(each) for _, each in process.refused_calls):
+            return False  # time passes where it would wait
         return bool(action != "wait_for_messages" or one.said["action"] != action)
 
     def spends(self, launch_id: str, dollars: float) -> None:
@@ -487,7 +515,7 @@ class Crew:
             (name, each)
             for name, each in process.refused_calls
             if each.get("action") != "exit" and each.get("code", each["error"]) not in EXPECTED
-            if not any(words in each["message"] for words in LATER)
+            if not _later(each)
             if not (tries and name in PROBES) and not isinstance(one.agent, ObedientChat)
             if name != "delegate_to_chat_session"
         ]
@@ -495,6 +523,8 @@ class Crew:
             said = [(name, each.get("code", each["error"]), each["message"]) for name, each in wrong]
             self.faults.append(f"{process.agent_id} did what it was told ({action}) and was refused: {said}")
         for name, each in process.refused_calls:
+            if _later(each):
+                continue
             key = (action, name, str(each.get("code", each["error"])))
             one.circles[key] += 1
             if one.circles[key] == SAME_REFUSAL and not isinstance(one.agent, ObedientManager):

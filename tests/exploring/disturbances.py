@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from tests.exploring.crew import ASK, BATCHES, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
+from tests.exploring.crew import ASK, BATCHES, CHECKS, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
 from tests.invariants import OPEN, Row, Rows
 from tests.obedience import ObedientChat
 from tests.stories import Answer
@@ -335,6 +335,9 @@ def _about_coordinators(crew: Crew) -> Iterator[Disturbance]:
         yield f"{name} starts anew without its processes", partial(_anew, name=name)
         yield f"{name} and its processes are killed, another comes", partial(_killed, name=name)
         yield f"{name} {NO_WORKTREE}", partial(_luck, name=name, luck=NO_WORKTREE)
+        if any(task["has_acceptance"] for task in crew.reader.rows()["tasks"]):
+            for how in CHECKS:
+                yield f"the next check of {name} {how}", partial(_checks, name=name, how=how)
         for slots in (1, 2):
             yield f"{name} has {slots} slots", partial(_slots, name=name, slots=slots)
     yield "a second Coordinator", partial(_second, slots=1)
@@ -372,6 +375,11 @@ def _killed(crew: Crew, name: str) -> bool:
 def _luck(crew: Crew, name: str, luck: str) -> bool:
     crew.crashes += luck == NO_WORKTREE
     crew.desks[name].luck = luck
+    return True
+
+
+def _checks(crew: Crew, name: str, how: str) -> bool:
+    crew.desks[name].check = how
     return True
 
 
@@ -467,9 +475,9 @@ def _about_questions(_crew: Crew, rows: Rows) -> Iterator[Disturbance]:
             asked = {"question_id": question["id"]}
             if question["check_id"] is not None:
                 work = rows.tasks[question["task_id"]]["title"]
-                changes = {"choices": ["Request changes"], "text": "Paint it."}
-                yield f"approves the work on {work}", asks("answer_question", **asked, choices=["Approve"])
-                yield f"requests changes of {work}", asks("answer_question", **asked, **changes)
+                good, bad = orjson.loads(question["options"])
+                yield f"{good} of {work}", asks("answer_question", **asked, choices=[good])
+                yield f"{bad} of {work}", asks("answer_question", **asked, choices=[bad], text="Paint it.")
                 for passed in (True, False):
                     judged = {"task_id": question["task_id"], "passed": passed}
                     yield f"judges {work} by hand: {passed}", asks("confirm_checks", **judged)

@@ -243,9 +243,9 @@ class Explorer:
         for project_id in (spent := sorted(used_up(rows, crew.world.now))):
             owner.call("edit_project", project_id=project_id, settings={"budget_per_day": None})
         reviews_left = [need for need in _needs(crew) if need["kind"] == "question" and need["questions"][0]["review"]]
-        asked = dict.fromkeys(each["question_id"] for need in reviews_left for each in need["questions"])
-        for question_id in asked:
-            owner.call("answer_question", question_id=question_id, choices=["Approve"])
+        asked = {each["question_id"]: each["options"][0] for need in reviews_left for each in need["questions"]}
+        for question_id, good in asked.items():
+            owner.ask("answer_question", question_id=question_id, choices=[good])  # the one before may have settled it
         if asked:
             return True
         if not crew.people_work:

@@ -18,11 +18,13 @@ from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
 from toryo.domain import parallel_limit
 from toryo.domain.task_tree import Tree
+from toryo.domain.tasks import Task
 from toryo.housekeeping import old_worktrees
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
 from toryo.operations.overview import needs
 from toryo.operations.queue.claims import Fate
+from toryo.operations.tasks import review_rounds
 from toryo.operations.worktrees import coordinator_reports, worktree_locks
 from toryo.storage import snapshots
 from toryo.storage.open_database import upgrade
@@ -75,6 +77,10 @@ def _everything_is_new(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(facts, "newly_dispatchable", lambda case: bool(case.children))
 
 
+def _settles_nothing(_call: Call, task: Task, *_: object) -> Task:
+    return task
+
+
 MUTANTS: dict[str, Mutant] = {
     "a manager is not woken when nothing is outstanding any more (row 10)": Mutant("small", _without("10")),
     "a manager is not woken for what can be started (row 9)": Mutant("scarce", _without("9")),
@@ -101,6 +107,12 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "what the merge queue cannot merge is told to nobody": Mutant(
         "merges", _no_source(needs._merge_queues), "is killed about|cannot move"
+    ),
+    "nobody is asked about a check that cannot run": Mutant(
+        "trees", _answers(review_rounds, "_ask_about", lambda *_: None), "cannot run"
+    ),
+    "what a check has found is forgotten": Mutant(
+        "trees", _answers(review_rounds, "settle", _settles_nothing), "fails"
     ),
     "what was kept is forgotten at the next start": Mutant(
         "scarce", _answers(coordinator_reports, "_goes_on", lambda *_: False), "killed before"

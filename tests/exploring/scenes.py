@@ -179,6 +179,10 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines")),
     "several projects": (lambda crew: len(crew.reader.rows()["projects"]) > 1, ("desks",)),
     "budgets": (lambda crew: _has_setting(crew, "budget_per_day"), ("trees", "scarce")),
+    "checks that fail or cannot run": (
+        lambda crew: any(task["has_acceptance"] for task in crew.reader.rows()["tasks"]),
+        ("trees", "reviewed"),
+    ),
     "worktrees": (lambda crew: _has_setting(crew, "isolation", "worktree"), ("trees", "scarce", "merges")),
     "schedules": (lambda crew: bool(crew.reader.rows()["schedules"]), ("timed",)),
     "a merge queue": (lambda crew: _has_setting(crew, "merge_queue", "automatic"), ("merges",)),

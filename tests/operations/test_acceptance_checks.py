@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from tests.stories import Answer, Process, World
+from toryo.domain import acceptance
 from toryo.domain.errors import Code
 from toryo.domain.projects import Settings
+from toryo.domain.times import SECOND
 from toryo.operations.calls.dispatch import Outcome
+from toryo.operations.calls.grants import Door
+from toryo.workflow.guard_limits import Limits
 
 FILE = [{"file": "hello.txt"}]
 
@@ -68,6 +73,49 @@ def test_one_who_may_not_wait_longer_is_told_to_come_again(crew: World):
     worker = crew.start("w1")
     refusal = worker.refused("report_completed", "notNow", result="success", summary="done")
     assert "report_completed" in refusal["instruction"]
+
+
+@pytest.mark.parametrize("failures", [(), (("hello.txt", "is not there"),)], ids=["they pass", "one fails"])
+def test_an_agent_whose_checks_take_long_leaves_and_is_started_again_only_if_one_fails(crew: World, failures: Any):
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    crew.advance(acceptance.PATIENCE / SECOND - 1)
+    assert reporting(worker).later is not None
+    crew.advance(1)
+    told = reporting(worker)
+    assert told.result is not None and (told.refused, told.result["action"]) == (False, "exit")
+    assert reporting(worker).result == told.result, "who has not heard it asks again"
+    assert (crew.status(task), crew.why("w1")) == ("in_progress", "hold checking")
+    judge(crew, check, *failures)
+    if not failures:
+        shown = crew.owner.call("show_task", task_id=task)["task"]
+        assert (shown["status"], shown["summary"]) == ("completed", "done")
+        assert not crew.why("w1").startswith("start")
+    else:
+        assert crew.start("w1").next()["failed_checks"][0]["message"] == "is not there"
+
+
+def test_whoever_waits_for_checks_as_it_is_told_is_no_runaway(crew: World):
+    """Of its own subtask: it goes on only when that is completed. Each call has waited as long as a call may."""
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"decomposition": "required"})
+    crew.task("w1")
+    worker = crew.start("w1")
+    parts = [{"local_id": "a", "title": "Greeting", "description": "x", "acceptance": FILE}]
+    one = worker.call("create_tasks_batch", tasks=parts)["local_id_to_real_id"]["a"]
+    worker.set(one, "in_progress")
+    done = {"task_id": one, "status": "completed"}
+    for again in [True] * (Limits().refusals + 1):
+        asked = crew.dispatcher.perform_async(
+            "update_task_status", done, worker.credentials, door=Door.OWN, again=again
+        )
+        outcome = asyncio.run(asked)
+        assert outcome.result is not None and outcome.result["error"] == "notNow"
+    assert crew.events("session.runaway") == []
+    for _ in range(Limits().refusals):
+        worker.refused("update_task_status", "notNow", **done)
+    assert crew.events("session.runaway") != [], "whoever does not wait is one"
 
 
 def test_what_failed_is_told_mended_and_checked_again(crew: World):

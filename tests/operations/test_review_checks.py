@@ -569,9 +569,12 @@ def test_a_review_in_progress_of_an_agent_that_leaves_is_left_to_a_person(crew: 
     assert asked_of(crew) == [task]
 
 
-def test_a_review_has_no_checks_of_its_own_even_if_somebody_adds_some(crew: World) -> None:
+def test_a_review_has_no_checks_of_its_own_and_whoever_adds_some_is_told_where_they_belong(crew: World) -> None:
     task, _ = given(crew, BY_AGENT)
-    crew.owner.call("edit_task", task_id=open_review(crew, task)["review_task_id"], acceptance=[{"command": "true"}])
+    review = open_review(crew, task)["review_task_id"]
+    for given_checks in (BY_AGENT, [{"command": "true"}]):
+        refused = crew.owner.refused("edit_task", "validationError", task_id=review, acceptance=given_checks)
+        assert f"toryo task edit {task}" in refused["instruction"]
     reviewing(crew).call("submit_review", verdict="approve")
     assert crew.status(task) == "completed"
 

@@ -74,8 +74,16 @@ def ready(where: TreeState, task: Task) -> bool:
     )
 
 
-def has_room(where: TreeState, name: str) -> bool:
-    return len(where.busy.get(name, ())) < where.agents[name].max_parallel_tasks
+def has_room(where: TreeState, name: str, child: Task) -> bool:
+    counted = [each for each in where.busy.get(name, ()) if not is_part_of(where, each, child)]
+    return len(counted) < where.agents[name].max_parallel_tasks
+
+
+def is_part_of(where: TreeState, name: str, above: Task) -> bool:
+    task = where.tree.tasks.get(name)
+    while task is not None and task.id != above.id:
+        task = where.tree.tasks.get(task.parent_id or "")
+    return task is not None
 
 
 def workers(where: TreeState) -> list[str]:
@@ -87,7 +95,7 @@ def dispatchable(where: TreeState) -> list[str]:
     for child in (task for task in where.tree.tasks.values() if task.parent_id == "main" and ready(where, task)):
         who = child.assignee_id
         candidates = [who] if able(where, who) else workers(where)
-        if who == "boss" or any(has_room(where, candidate or "") for candidate in candidates):
+        if who == "boss" or any(has_room(where, candidate or "", child) for candidate in candidates):
             found.append(child.id)
     return sorted(found)
 
@@ -95,9 +103,13 @@ def dispatchable(where: TreeState) -> list[str]:
 def held_back(where: TreeState) -> bool:
     for child in (task for task in where.tree.tasks.values() if task.parent_id == "main" and ready(where, task)):
         who = child.assignee_id
-        if able(where, who) and who != "boss" and not has_room(where, who or ""):
+        if able(where, who) and who != "boss" and not has_room(where, who or "", child):
             return True
-        if not able(where, who) and workers(where) and not any(has_room(where, worker) for worker in workers(where)):
+        if (
+            not able(where, who)
+            and workers(where)
+            and not any(has_room(where, worker, child) for worker in workers(where))
+        ):
             return True
     return False
 

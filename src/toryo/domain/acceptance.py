@@ -16,10 +16,14 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
 from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome, DiffLimits, ReviewTerms
 from toryo.domain.texts import several_lines
+from toryo.domain.times import MINUTE, Millis
 from toryo.domain.wording import say
 from toryo.nearest import nearest
 
 MOST = 20
+PATIENCE: Millis = 3 * MINUTE
+"""How long a report waits for its checks until its agent leaves. Each wait is an answer of its model; what is checked
+then completes the task without it."""
 """Checks of one task or project."""
 LONGEST_FILE = 1_000
 LONGEST_COMMAND = 20_000

@@ -89,7 +89,7 @@ class Conversation:
             return self.last_turn_at + limits.invitation
         if self.state is State.ACTIVE:
             return self.last_turn_at + limits.silence
-        return (self.ended_at or 0) + limits.ending if self.state is State.ENDING else None
+        return None if self.state is not State.ENDING or self.ended_at is None else self.ended_at + limits.ending
 
 
 def joined(conversation: Conversation, now: Millis) -> Conversation:

@@ -294,7 +294,8 @@ def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
             say("local_id is used twice: {names}.", names=", ".join(twice)),
             "Give every task of the batch a different local_id.",
         )
-    graph = {draft.local_id or "": tuple(d for d in draft.dependencies if d in local) for draft in drafts}
+    named = [(draft.local_id, draft.dependencies) for draft in drafts if draft.local_id is not None]
+    graph = {local_id: tuple(each for each in waits_for if each in local) for local_id, waits_for in named}
     done: set[str] = set()
     for start in graph:
         path: list[str] = []

@@ -11,10 +11,13 @@ from toryo.domain.tree_state import TreeState
 
 def counted(tree_state: TreeState, agent_id: str, task: Task) -> frozenset[str]:
     """The agent's main tasks in progress that count when `task` is to start: not the task itself, nor what it is a part
-    of. Work above waits for it; if that used up the agent's only place, neither could ever go on.
+    of, nor its parts. Work above waits for its parts; if it used up the agent's only place, neither could ever go on.
+
+    In whatever order they start, those that wait for no other of them are never more than the limit.
     """
-    above = {each.id for each in tree_state.tree.ancestors(task)}
-    return tree_state.busy.get(agent_id, frozenset()) - {task.id} - above
+    tree = tree_state.tree
+    busy = tree_state.busy.get(agent_id, frozenset()) - {task.id} - {each.id for each in tree.ancestors(task)}
+    return busy - {each.id for each in tree.descendants(task)} if busy else busy
 
 
 def has_room(tree_state: TreeState, agent_id: str, task: Task) -> bool:

@@ -178,6 +178,16 @@ def over(task: Task) -> Refusal:
     )
 
 
+def unchecked(task: Task) -> Refusal:
+    """Why the task of a review gets no acceptance checks: it ends with its verdict, whatever they would find."""
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        say("Task {task_id} is a review, and a review has no acceptance checks.", task_id=task.id),
+        say("Edit the task whose work is reviewed: toryo task edit {review_of}.", review_of=task.review_of),
+        task_id=task.id,
+    )
+
+
 def not_withdrawn(question_id: str, task_id: str) -> Refusal:
     return Refusal(
         Code.NOT_NOW,

@@ -187,7 +187,8 @@ def _in_a_gap(course: Course, gap: Span) -> Iterator[Waiting]:
         return
     here = [each for each in course.decisions if gap.until is None or each.at < gap.until]
     before = [each for each in here if each.at <= gap.since]
-    told = [*before[-1:], *(each for each in here if each.at > gap.since)]
+    after = [each for each in here if each.at > gap.since]
+    told = [before[-1], *after] if before else after
     starts = [max(gap.since, each.at) for each in told]
     if not told:
         yield Waiting(Cause.AGENT, gap.since, gap.until)

@@ -252,6 +252,8 @@ TEXTS: dict[str, str] = {
     "signed_in": "You are signed in. Call get_next_action and do what it says; call it again after every step, until "
     "it says exit.",
     "my_task": "Call get_next_action: it tells you what to do. When the task is done, call report_completed.",
+    "checking.long": "The acceptance checks take long, and your report is kept. End your process now; you will be "
+    "started again if one fails.",
     "my_task.chat": "Your task session does this task; this chat session only talks about it. Call get_next_action.",
     "requested.pending": "Requested: the task stays in the backlog until a person approves and starts it.",
     "requested.approved": "Requested and approved: the task stays in the backlog until someone starts it.",

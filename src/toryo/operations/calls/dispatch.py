@@ -554,7 +554,8 @@ class Request:
         if isinstance(result, Later):
             self._record(tx, call)
             return Answered(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)
-        refused = result.get("success") is False
+        # A caller that has waited, and calls again as it is told, does not go round in circles.
+        refused = result.get("success") is False and not self.again
         result = self._count(call, result, refused=refused)
         events = tuple(tx.events.collected) if self.dispatcher.observers else ()
         happened = bool(tx.events.collected)

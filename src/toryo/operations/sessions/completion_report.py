@@ -88,7 +88,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
             waiting = subtask_merges.awaited(call, tree_state, main, asked)
             waiting = waiting or acceptance_checks.awaited(call, tree_state, main, asked, "report_completed", keep)
             if waiting is not None:
-                return _left_to_review(call, report) or waiting
+                return _left_to_review(call, report) or _left_to_checks(call) or waiting
         after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
         if refusal.code is not Code.DELEGATION_OPEN:
@@ -132,6 +132,17 @@ def _left_to_review(call: Call, report: ReportCompleted) -> Reported | None:
     if not call.session.over:
         end_of_session.leave_to_wait(call, call.session, "answer")
     return answer
+
+
+def _left_to_checks(call: Call) -> Reported | None:
+    """The checks take long: the report is kept, and its agent leaves; None: they do not. It is started again only if
+    one fails."""
+    main = call.task(call.session.task_id or "")
+    if not acceptance_checks.take_long(call, main):
+        return None
+    if not call.session.over:
+        end_of_session.leave_to_wait(call, call.session, "answer")
+    return told_to_leave(words("checking.long", call.language), main.id, main.status.value)
 
 
 def _may_have_last_word(call: Call, snapshot: Snapshot) -> bool:

@@ -49,11 +49,12 @@ def nobody_has_begun(call: Call) -> bool:
 
 
 def given_up(call: Call) -> bool:
-    """Whether this session was ended only because nothing was heard of it, or because its process ended while the
-    checks of its report ran; and its agent may still work here."""
+    """Whether this session was ended only because nothing was heard of it, or because its process ended, or was told
+    to, while the checks of its report ran; and its agent may still work here."""
     session = call.session
     waits = session.report is not None and "answer" not in orjson.loads(session.report)
-    gone = session.end_reason is End.LEASE_EXPIRED or (session.end_reason is End.PROCESS_EXITED and waits)
+    ended = session.end_reason in (End.PROCESS_EXITED, End.LEFT_TO_WAIT)
+    gone = session.end_reason is End.LEASE_EXPIRED or (ended and waits)
     return gone and guards.still_belongs(call, session)
 
 

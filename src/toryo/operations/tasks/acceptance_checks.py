@@ -173,6 +173,12 @@ def awaited(
     return Refused(Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer())
 
 
+def take_long(call: Call, task: Task) -> bool:
+    """Whether the checks of a report have run longer than its agent waits for them."""
+    check = call.tx.launches.check(task.check_id or "") if task.checks is Checks.RUNNING else None
+    return check is not None and check.finished_at is None and call.now - check.created_at >= acceptance.PATIENCE
+
+
 def _begin(call: Call, tree_state: TreeState, task: Task, keep: Callable[[], None] | None) -> Task:
     """Starts what programs check; where that is nothing, the first review."""
     check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)

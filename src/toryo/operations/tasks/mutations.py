@@ -599,6 +599,8 @@ def edit(
     )
     wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
     if "acceptance" in wanted:
+        if task.review_of is not None:
+            raise review_checks.unchecked(task)
         after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
         if task.checks is Checks.IN_REVIEW:  # by other checks than those that count now
             questions.withdraw_all(call, task, "checks_changed")
