@@ -263,7 +263,13 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
         limits = sandbox.NOT_MADE not in word
         advice = sandbox.ADVICE if not on else "" if limits else f"{sandbox.ALLOW_NETWORKS}."
         yield Finding("sandbox", on and limits, what, advice, needed=False)
-    yield from _of_network(team, on=all(word.startswith(sandbox.ON) for word in told.values()))
+    on = all(word.startswith(sandbox.ON) for word in told.values())
+    yield from _of_network(team, on=on)
+    named = [agent["agent_id"] for agent in team.agents if agent["effective_options"].get("commands")]
+    if named and not on:
+        what = f"not run without a sandbox, but named for {', '.join(named)}"
+        instruction = "Install bubblewrap (Linux), or give them permissions: full, which limits nothing here."
+        yield Finding("commands", False, what, instruction, needed=False)
 
 
 def _of_network(team: Team, *, on: bool) -> Iterator[Finding]:
