@@ -6,12 +6,14 @@ from itertools import product
 
 import pytest
 
-from tests.stories import World
+from tests.stories import Answer, World
 from toryo.failures import Failure
 
 HOUR, LOOK = 3600, 30
 """Seconds, of the story and between two looks of its Coordinator."""
 MOST = 6
+LINE = 100
+IN_LINE: dict[str, Answer] = {"in progress": {}, "in a queue": {"agent_type": "planning", "status": "todo"}}
 SEEN_BY_COORDINATORS = [
     each.value for each in Failure if each not in (Failure.RUNAWAY, Failure.SILENT, Failure.TIME_LIMIT)
 ]
@@ -56,6 +58,52 @@ def test_it_is_so_too_when_it_signs_in_before_it_fails(world: World, error: str,
     world.crew(workers=1)
     world.task("w1")
     assert starts_in_an_hour(world, error, seconds, signs_in=True) <= MOST
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("signs_in", [False, True], ids=["before it signs in", "at work"])
+@pytest.mark.parametrize("error", ["crashed", "service_failed", "quota", "not_logged_in"])
+@pytest.mark.parametrize("line", ["in progress", "in a queue"])
+def test_a_hundred_tasks_in_line_make_no_more_starts_than_one(
+    world: World, line: str, error: str, signs_in: bool
+) -> None:
+    world.project(decomposition="never")
+    world.person("ann")
+    world.worker("w1", "ann", agent_type="planning", max_parallel_tasks=LINE)
+    for number in range(LINE):
+        if line == "in progress":
+            world.task("w1", title=f"Part {number}")
+        else:
+            world.task(title=f"Part {number}", agent_type="planning", status="todo")
+    assert 0 < starts_in_an_hour(world, error, None, signs_in=signs_in) <= MOST
+
+
+@pytest.mark.first(4)
+@pytest.mark.parametrize("signs_in", [False, True], ids=["before it signs in", "at work"])
+@pytest.mark.parametrize("error", ["service_failed", "could_not_connect", "rate_limited", "coordinator_stopped"])
+@pytest.mark.parametrize("line", ["in progress", "in a queue"])
+def test_after_an_outage_of_an_hour_all_tasks_go_on_by_themselves_and_none_is_blocked(
+    world: World, line: str, error: str, signs_in: bool
+) -> None:
+    world.project(decomposition="never")
+    world.person("ann")
+    for agent_id in ("w1", "w2"):
+        world.worker(agent_id, "ann", agent_type="planning", max_parallel_tasks=2)
+    tasks = [
+        world.task(None if line == "in a queue" else f"w{number % 2 + 1}", title=f"Part {number}", **IN_LINE[line])
+        for number in range(4)
+    ]
+    starts_in_an_hour(world, error, None, signs_in=signs_in)
+    assert {world.status(task) for task in tasks} <= {"todo", "in_progress"}
+    coordinator = world.coordinator()
+    for _ in range(2 * HOUR // LOOK):
+        for launch in coordinator.claim()["start"]:
+            process = world.process(launch)
+            process.sign_in()
+            process.report()
+            coordinator.exited(launch["launch_id"], exit_code=0)
+        world.advance(LOOK)
+    assert {world.status(task) for task in tasks} == {"completed"}
 
 
 def told(world: World) -> list[str]:
