@@ -354,6 +354,9 @@ def test_it_says_that_agents_run_without_a_sandbox_and_what_each_may_do(machine:
     with at_work(machine):
         _, found = diagnosed(machine, provider="claude")
         assert "sandbox: off" in machine.toryo("coordinator", "check").out
+        assert machine.toryo("agent", "edit", "ann", "--option", "commands=[pytest]", "--yes").code == 0
+        named = machine.toryo("doctor").out
+    assert "ann: edit (default) + pytest" in named and "not run without a sandbox, but named for ann" in named
     assert "it is switched off" in found["sandbox"]["what"]
     assert "bubblewrap" in found["sandbox"]["instruction"]
     assert (found["sandbox"]["ok"], found["sandbox"]["needed"]) == (False, False)

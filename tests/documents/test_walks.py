@@ -245,6 +245,8 @@ def _how_to(reader: Reader) -> None:
 def _agent_clis(reader: Reader) -> None:
     reader.shop()
     reader.type("toryo agent edit keeper --provider claude")
+    named = reader.read("toryo agent edit AGENT --option 'commands=", confirms=("toryo agent edit",))
+    assert "commands: none → [pytest, ruff check, npm test]" in named
     reader.read("toryo agent edit AGENT --option permissions=read", confirms=("toryo agent edit",))
     reader.leave_out("toryo coordinator check -c coordinator_config.yaml    ", "how-to.md is walked.")
     reader.leave_out("sudo install", "Makes another user.")

@@ -75,13 +75,16 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         )
         for kind in ("always", "never")
     ),
-    Equivalent(
-        "workflow/launch_rules.py",
-        "not_managed",
-        "operand removed",
-        "s.agent is not None and",
-        "((not s.agent.managed))",
-        "for the type checker: of an agent that is gone, the row for those who are no members applies before",
+    *(
+        Equivalent(
+            "workflow/launch_rules.py",
+            function,
+            "operand removed",
+            "s.agent is not None and",
+            becomes,
+            "for the type checker: of an agent that is gone, the row for those who are no members applies before",
+        )
+        for function, becomes in (("not_managed", "((not s.agent.managed))"), ("mistaken", "((s.agent.managed) and"))
     ),
     Equivalent(
         "workflow/launch_rules.py",

@@ -321,8 +321,9 @@ def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _may(agent: dict[str, Any]) -> str:
-    permissions = agent.get("effective_options", {}).get("permissions")
-    return f" (permissions: {permissions})" if permissions else ""
+    options = agent.get("effective_options", {})
+    commands = f"; commands: {', '.join(options['commands'])}" if options.get("commands") else ""
+    return f" (permissions: {options['permissions']}{commands})" if options.get("permissions") else ""
 
 
 def _shown(agent: dict[str, Any]) -> dict[str, Any]:

@@ -265,7 +265,13 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
         limits = sandbox.NOT_MADE not in word
         advice = sandbox.ADVICE if not on else "" if limits else f"{sandbox.ALLOW_NETWORKS}."
         yield Finding("sandbox", on and limits, what, advice, needed=False)
-    yield from _of_network(team, on=all(word.startswith(sandbox.ON) for word in told.values()))
+    on = all(word.startswith(sandbox.ON) for word in told.values())
+    yield from _of_network(team, on=on)
+    named = [agent["agent_id"] for agent in team.agents if agent["effective_options"].get("commands")]
+    if named and not on:
+        what = f"not run without a sandbox, but named for {', '.join(named)}"
+        instruction = "Install bubblewrap (Linux), or give them permissions: full, which limits nothing here."
+        yield Finding("commands", False, what, instruction, needed=False)
 
 
 def _of_network(team: Team, *, on: bool) -> Iterator[Finding]:
@@ -311,7 +317,8 @@ def _rights(team: Team) -> Iterator[Finding]:
         if permissions:
             by_default = "" if "permissions" in agent["provider_options"] else " (default)"
             walled = ", sandbox required" if agent["effective_options"].get("sandbox") == "bwrap" else ""
-            told.append(f"{agent['agent_id']}: {permissions}{by_default}{walled}")
+            commands = "".join(f" + {each}" for each in agent["effective_options"].get("commands") or ())
+            told.append(f"{agent['agent_id']}: {permissions}{by_default}{commands}{walled}")
         if agent["mistakes"]:
             instruction = f"Correct it: toryo agent edit {agent['agent_id']} --option NAME=VALUE"
             yield Finding(f"agent {agent['agent_id']}", False, " ".join(agent["mistakes"]), instruction)

@@ -2661,7 +2661,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "checks" | "pull_request";
+            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "checks" | "command" | "pull_request";
             /** Task Id */
             task_id: string;
             /** Project Id */

@@ -384,6 +384,7 @@ class Dispatcher:
             reviews=task is not None and task.review_of is not None,
             worktrees=project is not None and project.settings.isolation is Isolation.WORKTREE,
             tries_checks=toolsets.tries_checks(tx, caller, task, project, self.clock()),
+            runs_commands=toolsets.runs_commands(tx, caller, self.clock()),
         )
 
     def housekeep(self, chore: Callable[[Call], T]) -> T:
