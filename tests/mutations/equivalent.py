@@ -88,6 +88,22 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     ),
     Equivalent(
         "workflow/launch_rules.py",
+        "withdrawn",
+        "and/or",
+        "tree_state is not None and task is not None",
+        "",
+        "for the type checker: both are there, or none of them is",
+    ),
+    Equivalent(
+        "workflow/launch_rules.py",
+        "_facts_of_kept",
+        "operand removed",
+        "usable is None or",
+        "((usable == used))",
+        "for the type checker: what no program can do, none does instead",
+    ),
+    Equivalent(
+        "workflow/launch_rules.py",
         "_facts_of_programs",
         "operand removed",
         "s.agent is not None and",
