@@ -19,6 +19,7 @@ import polib
 
 import toryo
 from toryo import first_prompt, translation_catalogues
+from toryo.block_reasons import WORDS
 from toryo.domain import projects, tasks, worktrees
 from toryo.domain.agents import Role
 from toryo.domain.projects import Language
@@ -193,7 +194,8 @@ def _tables() -> Iterator[tuple[str, str]]:
     """Sentences that stand in tables, and where."""
     tables = {
         "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.REMEDIES, reason_texts.STEPS],
-        "operations/overview/needs.py": [needs.GUARDS, needs.MISTAKEN],
+        "operations/overview/needs.py": [needs.MISTAKEN],
+        "block_reasons.py": [dict(WORDS)],
         "operations/overview/prompts.py": [prompts.TEXTS],
         "operations/overview/queue_status.py": [queue_status.OF_AGENTS, queue_status.SOONER],
         "workflow/instructions.py": [instructions.TEXTS],

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.stories import World, fresh, quiet, world
-from toryo import provider_options
+from toryo import named_commands, provider_options
 from toryo.coordinator.config import KNOWN, ProviderConfig
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Command, Setting, refuse_mistakes
@@ -30,6 +30,7 @@ RIGHT: Mapping[Kind, Any] = {
     Kind.WORD: "second",
     Kind.TEXT: "Two lines,\nand more.",
     Kind.WORDS: ["gpu"],
+    Kind.COMMANDS: ["pytest", "npm test"],
     Kind.DIRECTORY: "/srv/work",
     Kind.PROGRAMS: {"provider": "codex", "model": "gpt-5", "account": "second"},
     Kind.PLAN: {"tasks": []},
@@ -64,6 +65,21 @@ def mistakes(option: Option) -> Iterator[Mistake]:
         yield Mistake({name: [{"provider": "codex"}, {"provider": "codex", "acount": "x"}]}, f"{name}[1]")
         yield Mistake({name: [{"provider": "codex"}, "gemini"]}, name)
         yield Mistake({name: [{"provider": "codex"}] * (MOST_FALLBACKS + 1)}, name)
+    if option.kind is Kind.COMMANDS:
+        for wrong in (
+            "",
+            " ",
+            "pytest; rm -rf x",
+            "npm test\nnpm publish",
+            "CI=1 pytest",
+            "ls >x",
+            "echo $(id)",
+            "x" * 10_000,
+        ):
+            yield Mistake({name: ["pytest", wrong]}, f"of {name}[1]. Use the first words of a command (npm test)")
+        yield Mistake({name: "pytest"}, f"of {name}. Use a list of at most {named_commands.MOST} commands")
+        yield Mistake({name: ["pytest"] * 100}, f"of {name}. Use a list of at most {named_commands.MOST} commands")
+        yield Mistake({name: ["pytest"], "permissions": "full"}, "permissions: full allows every command")
 
 
 NONSENSE: tuple[Any, ...] = (None, 7, 1.5, {}, [], [[]], [None], [["read"]], {"a": {"b": 1}}, "", " ")
@@ -81,7 +97,9 @@ def _takes(option: Option, value: Any) -> bool:
     """What is no nonsense for this kind: an empty list of words, any mapping as a plan."""
     if option.kind is Kind.CHOICE:
         return value in option.values
-    return (option.kind is Kind.WORDS and value == []) or (option.kind is Kind.PLAN and isinstance(value, dict))
+    return (option.kind in (Kind.WORDS, Kind.COMMANDS) and value == []) or (
+        option.kind is Kind.PLAN and isinstance(value, dict)
+    )
 
 
 def all_mistakes(provider: str) -> list[Mistake]:
@@ -222,6 +240,22 @@ def test_what_takes_a_limit_away_widens() -> None:
     more = {**also, "fallback": [*also["fallback"], {"provider": "codex"}]}
     assert told(replace(read, options=also), replace(read, options=more)) == []
     assert told(read, replace(read, provider=None, options={})) == [], "nobody starts it"
+
+
+def test_a_command_that_those_of_before_do_not_allow_widens() -> None:
+    def told(was: dict[str, Any], now: dict[str, Any]) -> list[str]:
+        return provider_options.widened(Given("claude", was, "worker"), Given("claude", now, "worker"))
+
+    pytest_, npm = {"commands": ["pytest"]}, {"commands": ["npm test"]}
+    assert told({}, pytest_) == ["commands: none → [pytest]"]
+    assert told(pytest_, {"commands": ["pytest", "npm test"]}) == ["commands: [pytest] → [pytest, npm test]"]
+    assert told(npm, {"commands": ["npm"]}) == ["commands: [npm test] → [npm]"]
+    assert told({"commands": ["npm"]}, {"commands": ["npm test", "npm run lint"]}) == []
+    assert told(pytest_, {}) == told(pytest_, {"commands": []}) == []
+    assert told({"permissions": "full"}, {"permissions": "edit", **pytest_}) == []
+    free, bound = Given("command", {}, "worker"), Given("claude", pytest_, "worker")
+    assert provider_options.widened(free, bound) == [], "it was not limited at all"
+    assert provider_options.granted(bound) == ["commands: none → [pytest]"]
 
 
 def test_common_options_limit_nothing_so_that_templates_lose_none() -> None:

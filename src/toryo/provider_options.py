@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from toryo import sandbox_network
+from toryo import named_commands, sandbox_network
 from toryo.nearest import nearest
 from toryo.sandbox_network import Network
 
@@ -29,6 +29,8 @@ class Kind(StrEnum):
     WORD = "word"
     TEXT = "text"
     WORDS = "words"
+    COMMANDS = "commands"
+    """A list; `named_commands.py` says what each may be."""
     DIRECTORY = "directory"
     PROGRAMS = "programs"
     PLAN = "plan"
@@ -42,6 +44,8 @@ class Widens(StrEnum):
     """A value further right in `Option.values`."""
     BY_PROVIDER = "by_provider"
     """A program without an option that limits the agent's own."""
+    BY_COMMAND = "by_command"
+    """A command that those of before do not allow."""
     ANY = "any"
     """Every new value; not its removal."""
 
@@ -169,6 +173,14 @@ PERMISSIONS = Option(
     default_by_role={"worker": Permissions.EDIT.value},
     widens=Widens.BY_ORDER,
 )
+COMMANDS = Option(
+    "commands",
+    Kind.COMMANDS,
+    "Commands that it may run with the tool run_command, beside read or edit: each with any further arguments, without "
+    "a shell, in a sandbox only.",
+    f"a list of at most {named_commands.MOST} commands: [pytest, npm test]",
+    widens=Widens.BY_COMMAND,
+)
 _ARGS = Option(
     "args",
     Kind.WORDS,
@@ -176,7 +188,7 @@ _ARGS = Option(
     'a list of words: ["--verbose"]',
     widens=Widens.ANY,
 )
-_MODEL_PROGRAM = (PERMISSIONS, _ARGS)
+_MODEL_PROGRAM = (PERMISSIONS, COMMANDS, _ARGS)
 _PLAYBOOK = Option("playbook", Kind.PLAN, "The plan it follows.", "a plan, or the path of a file in the project")
 _SCRIPT = Option("script", Kind.PLAN, "The rules for its answers.", "rules, or the path of a file in the project")
 
@@ -231,6 +243,12 @@ def runs_commands(provider: str | None, options: Mapping[str, Any]) -> bool:
     return provider in _OWN_SANDBOX or options.get(PERMISSIONS.name) == Permissions.FULL
 
 
+def commands(options: Mapping[str, Any]) -> list[str]:
+    """The commands that an agent with these options may run without a shell; what cannot be one allows nothing."""
+    given = options.get(COMMANDS.name)
+    return [each for each in given if named_commands.is_one(each)] if isinstance(given, list) else []
+
+
 # --- what is wrong ---------------------------------------------------------------------------------------------------
 
 
@@ -240,7 +258,16 @@ def check(provider: str | None, options: Mapping[str, Any], declared: tuple[Opti
     found: list[Wrong] = []
     for name, value in options.items():
         found += _wrong_values(known[name], value) if name in known else [_unknown(provider, name, list(known))]
+    if options.get(COMMANDS.name) and options.get(PERMISSIONS.name) == Permissions.FULL:
+        found.append(_LIMITS_NOTHING)
     return found
+
+
+_LIMITS_NOTHING = Wrong(
+    COMMANDS.name,
+    say("permissions: full allows every command, so commands limits nothing."),
+    say("Set permissions to read or edit, or omit commands."),
+)
 
 
 def _unknown(provider: str | None, name: str, names: list[str]) -> Wrong:
@@ -329,8 +356,22 @@ def _wrong_values(option: Option, given: Any) -> Iterator[Wrong]:
     elif option.kind is Kind.PROGRAMS and programs(given) and len(given) <= MOST_FALLBACKS:
         for number, each in enumerate(given):
             yield from _wrong_program(f"{option.name}[{number}]", option.possible, each)
+    elif option.kind is Kind.COMMANDS and _are_few(given):
+        for number, each in enumerate(given):
+            if not named_commands.is_one(each):
+                yield _impossible(f"{option.name}[{number}]", each, _COMMAND)
     elif not _CHECKS[option.kind](option, given):
         yield _impossible_choice(option, given) or _impossible(option.name, given, option.possible)
+
+
+_COMMAND = (
+    f"the first words of a command (npm test), at most {named_commands.LONGEST} characters, without operators, "
+    "variables and wildcards of a shell"
+)
+
+
+def _are_few(given: Any) -> bool:
+    return isinstance(given, list) and len(given) <= named_commands.MOST
 
 
 def _impossible_choice(option: Option, given: Any) -> Wrong | None:
@@ -406,6 +447,7 @@ _CHECKS: Mapping[Kind, Callable[[Option, Any], bool]] = {
     Kind.TEXT: lambda _, given: isinstance(given, str) and bool(given.strip()),
     Kind.WORDS: lambda _, given: _are_words(given),
     Kind.DIRECTORY: lambda _, given: _is_word(given) and given.startswith(("/", "~")),
+    Kind.COMMANDS: lambda *_: False,
     Kind.PROGRAMS: lambda *_: False,
     Kind.PLAN: lambda _, given: _is_plan(given),
 }
@@ -449,6 +491,8 @@ def _wider(before: Given, after: Given) -> list[str]:
         was, now = before.options.get(option.name), after.options.get(option.name)
         if option.widens is Widens.BY_ORDER:
             found.append(_further(option, before, after))
+        elif option.widens is Widens.BY_COMMAND:
+            found.append(_more_commands(option, before, after))
         elif option.widens is Widens.ANY and now and now != was:
             found.append(_change(option.name, was, now))
         elif option.widens is Widens.BY_PROVIDER and now != was:
@@ -490,6 +534,16 @@ def _further(option: Option, before: Given, after: Given) -> str | None:
         return None  # that program was not limited at all
     was, now = (_place(option, each) for each in (before, after))
     return _change(option.name, option.values[was], option.values[now]) if now > was else None
+
+
+def _more_commands(option: Option, before: Given, after: Given) -> str | None:
+    if before.provider is not None and PERMISSIONS.name not in limits(before.provider):
+        return None  # that program was not limited at all
+    if before.options.get(PERMISSIONS.name) == Permissions.FULL:
+        return None
+    was, now = commands(before.options), commands(after.options)
+    new = [each for each in now if not named_commands.allow(was, named_commands.words(each))]
+    return _change(option.name, was or None, now) if new else None
 
 
 def _place(option: Option, given: Given) -> int:

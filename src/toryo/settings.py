@@ -542,6 +542,11 @@ class Settings(BaseSettings):
         default_factory=NoticeSettings, description="Notifications outside Toryo: browsers, webhook and e-mail."
     )
 
+    @field_validator("socket")
+    @classmethod
+    def _at_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser()
+
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
     def _names(cls, value: object) -> object:

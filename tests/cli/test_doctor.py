@@ -86,6 +86,13 @@ def test_a_version_that_was_not_tried_is_told_with_the_one_that_was(
     assert TRIED in found.instruction
 
 
+def test_a_version_that_npm_has_chosen_for_an_old_node_is_not_advised_to_be_installed_again(machine: Machine) -> None:
+    """On Node 20, `npm install -g` installs again what is there."""
+    machine.install("codex", says=(0, "codex-cli 0.0.1\n"))
+    machine.put("node", "#!/bin/sh\necho v20.20.2\n")
+    assert "first a newer Node.js (this is 20.20.2): npm install -g" in seen(machine, "codex").instruction
+
+
 @pytest.mark.parametrize("answer", [(1, "Traceback: out of cheese\n"), (139, "")])
 def test_a_program_that_crashes_cannot_be_started_and_its_words_are_told(
     machine: Machine, answer: tuple[int, str]
@@ -274,9 +281,14 @@ def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) 
     machine.install("claude")
     machine.place.rmdir()
     Repository(machine.place).commit(a="one\n")
+    hook = machine.place / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
     with at_work(machine):
         ended, found = diagnosed(machine, provider="claude", isolation="worktree")
     assert ended.code == 0, found
+    assert found["hooks of bakery"]["what"].startswith("pre-commit of the repository: do not run")
     assert found["claude"]["ok"]
     assert found["coordinators"]["ok"]
     assert found["sandbox"]["ok"] is found["network"]["ok"] is sandboxes.works(machine.environment)
@@ -342,6 +354,9 @@ def test_it_says_that_agents_run_without_a_sandbox_and_what_each_may_do(machine:
     with at_work(machine):
         _, found = diagnosed(machine, provider="claude")
         assert "sandbox: off" in machine.toryo("coordinator", "check").out
+        assert machine.toryo("agent", "edit", "ann", "--option", "commands=[pytest]", "--yes").code == 0
+        named = machine.toryo("doctor").out
+    assert "ann: edit (default) + pytest" in named and "not run without a sandbox, but named for ann" in named
     assert "it is switched off" in found["sandbox"]["what"]
     assert "bubblewrap" in found["sandbox"]["instruction"]
     assert (found["sandbox"]["ok"], found["sandbox"]["needed"]) == (False, False)

@@ -208,6 +208,15 @@ def test_the_workers_are_of_other_programs_where_there_are_several(
     assert list(providers(machine).values()) == expected
 
 
+def test_programs_for_which_the_team_has_no_agent_are_named(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, {"GEMINI_API_KEY": "k"})
+    for name in ("gemini", "claude", "codex", "copilot"):
+        machine.install(name)
+    ended = machine.toryo("init", "--yes", *(f"--provider={name}" for name in ("claude", "copilot", "codex", "gemini")))
+    assert list(providers(machine).values()) == ["claude", "copilot", "codex"]
+    assert "not used: gemini." in ended.out
+
+
 def test_a_program_that_is_named_is_taken_though_its_login_is_missing_and_that_is_said(machine: Machine) -> None:
     machine.install("codex", logged_in=False)
     ended = machine.toryo("init", "--yes", "--provider", "codex")

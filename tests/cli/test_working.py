@@ -62,6 +62,7 @@ def test_watching_a_task_that_fails_says_why_and_what_can_be_done(team: Toryo) -
     assert printed == f"To see the output: toryo logs {task}"
     assert "no wood" in team("logs", task, "--follow").out, "the last of it may come after the news of the end"
     assert team("task", "retry", task).code == 0
+    assert team("task", "watch", task).code == 1, "it has run again"
 
 
 def test_who_watches_a_task_that_would_be_blocked_again_is_told_what_has_to_change_first(team: Toryo) -> None:
@@ -131,12 +132,16 @@ def test_a_session_is_listed_and_ended_by_force(team: Toryo, tmp_path: Path) -> 
         events.end()
 
 
-def test_a_retry_says_how_the_task_is_started(server: Toryo, project: str, agent: str) -> None:
+def test_a_retry_starts_the_task_or_says_what_keeps_it_from_that(server: Toryo, project: str, agent: str) -> None:
     task = server.json("task", "add", "Try", "--project", project, "--assignee", agent, "--status", "in_progress")
     name = task["task_id"]
     server("task", "move", name, "failed", "--reason", "no dough")
+    assert server("task", "retry", name).out.splitlines()[-1] == f"{name}: failed → in_progress"
+    server("task", "move", name, "failed", "--reason", "no dough")
+    server("task", "add", "Other", "--project", project, "--assignee", agent, "--status", "in_progress")
     told = server("task", "retry", name).out
-    assert f"To start it: toryo task move {name} in_progress" in told
+    assert f"{name}: failed → todo" in told
+    assert "It cannot start yet: " in told
 
 
 @pytest.mark.parametrize(("status", "name"), [("todo", "last summary"), ("completed", "summary")])

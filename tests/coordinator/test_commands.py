@@ -9,10 +9,13 @@ from typing import cast
 
 import pytest
 
+from toryo.agents import shell
 from toryo.agents.agent_loop import Session
 from toryo.agents.plan_choice import NoPlan, plan_for
 from toryo.agents.script import ScriptRunner
+from toryo.coordinator import processes
 from toryo.coordinator.config import Mistakes
+from toryo.coordinator.provider import BadConfig
 from toryo.formats import command_templates, playbook_format, script_format, yaml_documents
 from toryo.formats.command_templates import Unfit
 
@@ -341,3 +344,18 @@ def test_whatever_template_is_accepted_runs_nothing_of_a_value(directory, shell)
             value = chance.choice(HOSTILE)
             ran(command_templates.filled(template, {"x": value}.__getitem__), directory, shell)
             assert not (directory / MARKER).exists(), (template, value)
+
+
+def test_a_command_that_no_program_could_be_started_with_is_a_mistake_of_its_file() -> None:
+    assert command_templates.problem("x" * 100_000) is None
+    for command in ("x" * 100_001, ["echo", "あ" * 40_000]):
+        assert "a program takes 100000 in one argument" in (command_templates.problem(command) or "")
+
+
+def test_what_the_machine_refuses_for_its_length_is_told_as_that(tmp_path: Path) -> None:
+    words = ["echo", "x" * 200_000]
+    assert shell.run(words, tmp_path, {"PATH": "/bin:/usr/bin"}).problem == (
+        "The command is too long for this machine to start it. Put it into a file, and run that."
+    )
+    with pytest.raises(BadConfig, match=r"too long for this machine\. Shorten the agent"):
+        processes.start(words, cwd=tmp_path, env={"PATH": "/bin:/usr/bin"}, output=1)

@@ -174,6 +174,17 @@ def test_a_home_directory_is_written_in_an_environment_as_in_a_shell(monkeypatch
     assert found.for_account("second").settings == {"CLAUDE_CONFIG_DIR": "/home/me/.second"}
 
 
+def test_a_program_and_its_arguments_are_found_in_the_home_as_in_a_shell(monkeypatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    text = "ai_providers: {mine: {cli_command: ~/bin/mine, cli_args: [--config, ~/mine.toml, '$1', --x=~/y]}}\n"
+    section = parse(text, "file", {}).ai_providers["mine"]
+    assert (section.cli_command, section.cli_args) == (
+        "/home/me/bin/mine",
+        ["--config", "/home/me/mine.toml", "$1", "--x=~/y"],
+    )
+    assert "write ${HOME}" in mistakes("ai_providers: {mine: {cli_command: $HOME/bin/mine}}\n")
+
+
 @pytest.mark.parametrize(("provider", "account"), [("claude", "third"), ("gemini", "gemini")])
 def test_an_account_that_the_file_does_not_have_starts_nothing(provider: str, account: str) -> None:
     found = configured(parse(ACCOUNTS, "file", {}).ai_providers)

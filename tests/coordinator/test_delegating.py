@@ -30,6 +30,7 @@ class Task:
         self.looks_until_answered = 1
         self.refused = 0
         self.waited = 0
+        self.result = "42"
         server.on("authenticate", {"purpose": "task", "agent_id": "me", "next": {"action": "get_task"}})
         server.on("get_my_task", lambda _: self._look())
         server.on("get_next_action", lambda call: {"success": True, **self._next(call)})
@@ -50,7 +51,7 @@ class Task:
 
     def answer(self) -> None:
         for delegation in self.delegations:
-            delegation.update(status="completed", result="42")
+            delegation.update(status="completed", result=self.result)
 
     def _wait(self) -> dict[str, Any]:
         """The server waits, and answers when its patience is over."""
@@ -93,6 +94,15 @@ def test_a_command_finds_what_others_have_answered_in_its_environment(server, tm
     assert first == "42"
     assert json.loads(everything) == [{"delegation_id": "dlg_1", "status": "completed", "result": "42", **ASK}]
     assert task.reported["result"] == "success"
+
+
+def test_what_is_too_long_for_an_environment_is_in_a_file_only(server) -> None:
+    """A program is not started with more than 128 kB in one variable."""
+    look = 'wc -c < "$TORYO_DELEGATION_RESULT_FILE"; env | grep -c "^TORYO_DELEGATION_RESULT[S]*="; true'
+    task = Task(server, {"delegate": ASK, "command": look})
+    task.result = "五" * 50_000
+    assert run(server.url).returncode == 0
+    assert task.reported["summary"].split() == ["150000", "0"]
 
 
 def test_a_command_without_delegations_finds_nothing_of_the_kind(server) -> None:

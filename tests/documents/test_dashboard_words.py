@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from toryo import block_reasons
 from toryo.domain.people import How
 from toryo.domain.sessions import End
 from toryo.failures import Ended, Failure
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
-from toryo.operations.overview import needs
 from toryo.operations.sessions import guards
 from toryo.workflow import launch_rules
 
@@ -43,7 +43,7 @@ REASONS = {
     *launch_reasons(),
     *reason_texts.WORDS,
     *reason_texts.STEPS,
-    *needs.GUARDS,
+    *block_reasons.WORDS,
     *guard_names(),
     *(str(each.value) for states in (Failure, Ended, End, How, Login) for each in states),
 }

@@ -193,7 +193,7 @@ def _mixed(reader: Reader) -> None:
     reader.type("toryo agent add helper --role worker --project kitchen")  # nobody starts it, so a person may fail it
     reader.type("toryo task add Lost --project kitchen --assignee helper --status in_progress")
     reader.type("toryo task move Lost failed --reason x")
-    assert "To start it: toryo task move" in reader.read("toryo agent edit builder --provider claude", TASK="Lost")
+    assert "failed → in_progress" in reader.read("toryo agent edit builder --provider claude", TASK="Lost")
 
 
 # --- how to ----------------------------------------------------------------------------------------------------------
@@ -245,6 +245,8 @@ def _how_to(reader: Reader) -> None:
 def _agent_clis(reader: Reader) -> None:
     reader.shop()
     reader.type("toryo agent edit keeper --provider claude")
+    named = reader.read("toryo agent edit AGENT --option 'commands=", confirms=("toryo agent edit",))
+    assert "commands: none → [pytest, ruff check, npm test]" in named
     reader.read("toryo agent edit AGENT --option permissions=read", confirms=("toryo agent edit",))
     reader.leave_out("toryo coordinator check -c coordinator_config.yaml    ", "how-to.md is walked.")
     reader.leave_out("sudo install", "Makes another user.")

@@ -183,6 +183,13 @@ def _checks_are_tried(story: Story, machine: Coordinator, leo: Process) -> None:
     found = {"check": "pytest", "outcome": "failed", "exit_code": 1, "seconds": 2.1, "output": "1 failed, 41 passed"}
     machine.call("report_worktree_job", job_id=job["job_id"], done=True, evidence=[found])
     story.show(leo, "run_check")
+    story.world.owner.call("edit_agent", agent_id="leo", provider_options={"commands": ["pytest", "npm test"]})
+    tests = {"command": "pytest tests/test_prices.py -q"}
+    assert story.world.perform("run_command", tests, leo.credentials, may_wait=True).later is not None
+    (job,) = machine.claim(free_slots=0, sandbox=True)["worktree_jobs"]
+    ran = {"check": "pytest", "outcome": "failed", "exit_code": 1, "output": "E  assert 1.05 == 1.1\n1 failed"}
+    machine.call("report_worktree_job", job_id=job["job_id"], done=True, evidence=[ran])
+    story.show(leo, "run_command", **tests)
 
 
 def _reviewer_reviews(story: Story, machine: Coordinator) -> None:

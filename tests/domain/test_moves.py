@@ -726,6 +726,11 @@ def test_agents_try_again_up_to_the_retry_policy_and_people_as_often_as_they_lik
     assert move(third, "t", TODO, GUARD).tree.tasks["t"].attempt == 4
 
 
+def test_what_has_not_failed_is_put_back_whatever_its_attempt() -> None:
+    for before in (BACKLOG, BLOCKED):
+        assert move(below_boss(before, attempt=3), "t", TODO, BOSS).tree.tasks["t"].attempt == 3
+
+
 def test_the_retry_policy_is_the_projects() -> None:
     where = tree_state(MAIN, failed("t", "ann", below=MAIN), where=project(retry_attempts=1))
     refused_move(Code.ATTEMPTS_EXHAUSTED, where, "t", TODO, BOSS)

@@ -7,6 +7,7 @@ import pytest
 from tests.domain.things import (
     agent,
     at_work,
+    done,
     task,
     tree_state,
 )
@@ -81,3 +82,10 @@ def test_workers_below_a_manager_are_found_at_any_depth_and_only_the_able_ones()
     assert {each.id for each in tree_state(crew=crew).below("boss")} == {"ann", "sub", "eve"}
     moved = [*crew, agent("bob", reports_to="boss", active=False)]
     assert {able_worker.id for able_worker in tree_state(crew=moved).able_workers("boss")} == {"ann", "eve"}
+
+
+def test_a_queue_task_that_is_claimed_takes_open_parts_of_its_earlier_agent_along_and_leaves_what_is_over() -> None:
+    main = task("main", agent_type="painting")
+    parts = [task("open", assignee="ann", below=main, by="ann"), done("over", "ann", below=main)]
+    after = tree_state(main, *parts).claimed(main, "bob").tree.tasks
+    assert {each.id: each.assignee_id for each in after.values()} == {"main": "bob", "open": "bob", "over": "ann"}

@@ -75,13 +75,32 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         )
         for kind in ("always", "never")
     ),
+    *(
+        Equivalent(
+            "workflow/launch_rules.py",
+            function,
+            "operand removed",
+            "s.agent is not None and",
+            becomes,
+            "for the type checker: of an agent that is gone, the row for those who are no members applies before",
+        )
+        for function, becomes in (("not_managed", "((not s.agent.managed))"), ("mistaken", "((s.agent.managed) and"))
+    ),
     Equivalent(
         "workflow/launch_rules.py",
-        "not_managed",
+        "withdrawn",
+        "and/or",
+        "tree_state is not None and task is not None",
+        "",
+        "for the type checker: both are there, or none of them is",
+    ),
+    Equivalent(
+        "workflow/launch_rules.py",
+        "_facts_of_kept",
         "operand removed",
-        "s.agent is not None and",
-        "((not s.agent.managed))",
-        "for the type checker: of an agent that is gone, the row for those who are no members applies before",
+        "usable is None or",
+        "((usable == used))",
+        "for the type checker: what no program can do, none does instead",
     ),
     Equivalent(
         "workflow/launch_rules.py",

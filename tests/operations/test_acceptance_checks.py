@@ -525,7 +525,8 @@ def test_a_check_that_cannot_run_is_a_question_to_a_person_and_no_failure_of_the
     assert question["task_id"] == task and question["options"] == ["Run the checks again", "Return it to the agent"]
     assert "“pytst”" in question["question"] and "| /bin/sh: pytst: not found" in question["question"]
     [need] = [each for each in crew.owner.call("needs_you")["items"] if each["task_id"] == task]
-    assert need["kind"] == "question"
+    assert (need["kind"], need["questions"][0]["question"]) == ("question", question["question"])
+    assert need["title"] == f"A check cannot run: {shown['title']} (w1)", "the question stands below"
     assert crew.why("w1") == "hold in_review"
     [traced] = crew.owner.call("show_trace", correlation_id=shown["correlation_id"])["tasks"][0]["checks"]
     assert traced["passed"] is False, "what cannot run has not passed"
@@ -566,9 +567,10 @@ def test_an_answer_counts_for_every_task_that_waits_for_the_same_check(crew: Wor
     third, _ = stuck(crew, "w3")
     other, _ = stuck(crew, "boss", command="mypi")
     needs = [each["title"] for each in crew.owner.call("needs_you")["items"] if each["kind"] == "question"]
-    assert sorted(needs) == ["A check cannot run: Build the house", "A check cannot run: Build the house and 2 more"], (
-        "one for all three"
-    )
+    assert sorted(needs) == [
+        "A check cannot run: Build the house (boss)",
+        "A check cannot run: Build the house (w1) and 2 more",
+    ], "one for all three"
     [question] = [each for each in asked(crew) if each["task_id"] == first]
     crew.owner.call("answer_question", question_id=question["question_id"], choices=["Run the checks again"])
     assert [each["task_id"] for each in asked(crew)] == [other]

@@ -53,10 +53,16 @@ def test_authenticating_again_answers_as_the_first_time_with_a_fresh_token(crew:
 def test_a_second_sign_in_by_passkey_is_refused_and_names_how_to_end_the_first(crew: World):
     crew.task("w1")
     crew.start("w1")
-    refusal = crew.nobody.refused("authenticate", "alreadyRunning", agent_id="w1", passkey=crew.passkeys["w1"])
+    heard, by_hand = crew.iso()[: -len("000Z")], {"agent_id": "w1", "passkey": crew.passkeys["w1"]}
+    (session,) = crew.sessions()
+    crew.advance(20)
+    refusal = crew.nobody.refused("authenticate", "alreadyRunning", **by_hand)
     assert refusal["error"] == "Agent already running"
-    assert "toryo sessions --end" in refusal["hint"]
-    assert len(crew.sessions()) == 1
+    assert f"{session['session_id']}, last heard of at {heard}" in refusal["message"]
+    command, _, named = refusal["hint"].partition("toryo sessions --end ")
+    assert command and named == refusal["session_id"] == session["session_id"]
+    crew.owner.call("end_session", session_id=named)
+    assert crew.nobody.call("authenticate", **by_hand)["success"]
 
 
 def test_the_credential_of_a_dead_launch_opens_nothing(crew: World):

@@ -115,3 +115,26 @@ def test_a_key_that_is_answered_and_not_declared_breaks_the_promise(world: World
     more = Outcome({**outcome.result, "mood": "good"}, operation=outcome.operation)
     with pytest.raises(AssertionError, match="mood"):
         hold_to_promise("health_check", more)
+
+
+def _whole(node: Any, defs: dict[str, Any]) -> set[str]:
+    """The keys of an object of an answer, if it is one, also where it may be null."""
+    if "$ref" in node:
+        return _whole(defs[node["$ref"].removeprefix("#/$defs/")], defs)
+    first: dict[str, Any] = next((each for each in node.get("anyOf", []) if each.get("type") != "null"), {})
+    return _whole(first, defs) if first else set(node.get("properties", {}))
+
+
+TOLD_TWICE = {"get_task_status": {"task"}}
+"""Orchestrators read it either way since the first version."""
+
+
+def test_no_answer_tells_a_thing_again_within_itself() -> None:
+    found = {}
+    for name, each in catalogue().items():
+        schema = each.output_schema
+        outer, always = set(schema.get("properties", {})), schema.get("required", ())
+        inner = {key: _whole(schema["properties"][key], schema.get("$defs", {})) for key in always}
+        if twice := {key for key, keys in inner.items() if len(keys) > 3 and len(keys & outer) * 2 > len(keys)}:
+            found[name] = twice
+    assert found == TOLD_TWICE

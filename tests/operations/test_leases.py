@@ -27,6 +27,22 @@ def test_where_a_coordinator_reports_processes_a_session_lives_ninety_seconds(cr
     assert [each["state"] for each in crew.launches(agent_id="w1")] == ["ordered", "lost"]
 
 
+def test_of_a_model_that_is_silent_it_is_said_since_when_and_when_that_ends(crew: World):
+    """Its program waits for a service that does not answer: the process runs, and nothing moves."""
+    coordinator = crew.coordinator()
+    launch = coordinator.claim()["start"][0]
+    coordinator.running.append(launch["launch_id"])
+    crew.process(launch).sign_in()
+    since = crew.iso()
+    for seconds in (60, 59, 1):
+        assert _explained(crew) == "It is running, or was started and is about to sign in."
+        crew.advance(seconds)
+        coordinator.claim()
+    assert f"nothing was heard of it since {since}: it made no call and printed nothing." in _explained(crew)
+    coordinator.call("append_log", launch_id=launch["launch_id"], offset=0, text="thinking")
+    assert _explained(crew) == "It is running, or was started and is about to sign in."
+
+
 @pytest.mark.parametrize("who", ["its Coordinator", "the agent"])
 def test_after_a_restart_a_process_is_not_said_to_run_until_it_or_its_coordinator_has_reported(crew: World, who: str):
     coordinator = crew.coordinator()

@@ -190,6 +190,18 @@ def test_parts_of_an_agents_task_that_is_not_completed_are_not_merged_by_themsel
     assert [task for task, _ in queue.waiting()] == [part]
 
 
+def test_who_turns_an_automatic_queue_on_is_told_what_it_would_merge_at_once(world: World):
+    queue = Queue(world, "off")
+    asked = {"project_id": world.project_id, "settings": {"merge_queue": "automatic"}, "preview": True}
+    assert world.owner.call("edit_project", **asked)["widened"] == ["merge_queue: off → automatic"]
+    left = [queue.worked("w1", title="One"), queue.worked("w2", title="Two")]
+    _, waits = world.owner.call("edit_project", **asked)["widened"]
+    assert waits == f"completed work that is then merged at once: 2 tasks ({', '.join(left)})"
+    queue.set(merge_queue="automatic")
+    assert [each["task_id"] for each in queue.shown()["entries"]] == left
+    assert "widened" not in world.owner.call("edit_project", **asked)
+
+
 def test_turning_an_automatic_queue_on_widens_what_agents_may_do(queue: Queue):
     preview = queue.world.owner.call(
         "edit_project", project_id=queue.world.project_id, settings={"merge_queue": "automatic"}, preview=True
@@ -469,6 +481,7 @@ def test_the_corrected_work_takes_the_work_that_it_corrects_along(queue: Queue):
     task = queue.worked("w1", title="Walls")
     queue.add(task)
     queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    assert [each["state"] for each in queue.shown()["ended"]] == ["failed"]
     fix = queue.work("w1", queue.changes(task)["task_id"])
     queue.add(fix)
     job = queue.job_now()
@@ -478,6 +491,7 @@ def test_the_corrected_work_takes_the_work_that_it_corrects_along(queue: Queue):
     queue.tell(job, "merged", fix, task)
     assert [queue.worktree(each)["state"] for each in (task, fix)] == ["merged", "merged"]
     assert queue.waiting() == []
+    assert [(each["task_id"], each["state"]) for each in queue.shown()["ended"]] == [(fix, "merged")]
 
 
 def test_after_two_corrections_a_person_decides(world: World):

@@ -675,6 +675,22 @@ def test_a_process_that_crashes_gives_its_queue_task_back_and_the_attempt_counts
     assert (got["task_id"], got["attempt"]) == (task, 2)
 
 
+def test_a_task_whose_lease_is_over_is_not_said_to_start_before_anybody_has_swept_up(world: World) -> None:
+    """It goes back to its queue, and rests there: `why`, which changes nothing, counts with that."""
+    world.project(decomposition="never")
+    world.worker("w1", agent_type="planning")
+    chief = key(world, "chief", orchestrator=True)
+    task = filed(chief)
+    world.start("w1")
+    world.advance(24 * 3600)
+    said = world.why("w1")
+    assert world.coordinator().starts() == []
+    assert (said, world.why("w1"), world.status(task)) == ("hold no_in_progress_task",) * 2 + ("todo",)
+    world.advance(10)
+    assert world.why("w1") == "start has_ready_queue_task"
+    assert world.coordinator().starts() == ["w1"]
+
+
 def test_a_task_that_somebody_polled_is_not_started_for(world: World) -> None:
     world.project(decomposition="never")
     world.worker("w1", agent_type="planning")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from pydantic import ValidationError
 
 from tests.operations.samples import PATIENT, Cast, anything, cast, forms, properties, sample, texts
 from tests.operations.test_queue import filed, key, poller
@@ -16,7 +17,7 @@ from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
 from toryo.domain.times import HOUR
 from toryo.housekeeping import stored_amounts
-from toryo.operations.calls import stored_limits
+from toryo.operations.calls import fields, stored_limits
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.calls.fields import LONGEST_JSON
@@ -322,6 +323,21 @@ def test_json_that_is_too_long_is_refused_wherever_json_is_taken(world: World, n
     }[name]
     refusal = key(world, "chief", orchestrator=True).ask(name, **given).result or {}
     assert name == "create_handoff" or refusal["error"] == Code.TOO_LARGE
+
+
+def test_a_command_that_no_program_could_be_started_with_is_refused_wherever_a_context_is_taken() -> None:
+    """A program takes at most 128 kB in one argument: the start would fail, long after."""
+    takers = [each.parameters for each in catalogue().values() if "context" in each.parameters.model_fields]
+    takers = [each for each in takers if fields.any_json(each.model_fields["context"])]
+    assert len(takers) > 8
+    for command in ("x" * 100_001, ["echo", "あ" * 40_000]):
+        for each in takers:
+            with pytest.raises(ValidationError) as refused:
+                each.model_validate({"context": {"command": command}})
+            assert "command_too_long" in [error["type"] for error in refused.value.errors()], each
+    with pytest.raises(ValidationError) as others:
+        takers[0].model_validate({"context": {"command": "x" * 100_000}})
+    assert "command_too_long" not in [error["type"] for error in others.value.errors()]
 
 
 def test_a_limit_of_nothing_is_none(world: World) -> None:

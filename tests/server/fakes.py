@@ -142,6 +142,9 @@ class FakeDispatcher:
         names = {None: ["health_check", "echo"], "coordinator": ["await_bell"]}.get(toolset, [])
         return [self.operations[name] for name in names]
 
+    async def why_unknown_async(self, credentials: Credentials) -> Refusal | None:
+        return None
+
     def _unknown(self, name: str) -> Outcome:
         near = difflib.get_close_matches(name, self.operations)
         return _refused(Refusal(Code.TOOL_NOT_FOUND, f"No tool {name}.", f"Did you mean {', '.join(near)}?"), None)

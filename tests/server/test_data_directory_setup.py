@@ -21,6 +21,12 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+def test_paths_of_the_settings_begin_at_home_as_in_a_shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = Settings(socket=Path("~/toryo.sock"), data_dir=Path("~/data"))
+    assert (settings.socket, settings.directory()) == (tmp_path / "toryo.sock", tmp_path / "data")
+
+
 def test_tokens_are_made_once_and_for_this_user_alone(tmp_path: Path) -> None:
     held = DataDirectory.hold(tmp_path / "data")
     coordinator, owner = held.token(COORDINATOR_TOKEN), held.token(OWNER_TOKEN)

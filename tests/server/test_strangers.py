@@ -86,10 +86,46 @@ def test_large_bodies_take_turns_and_small_ones_pass_between() -> None:
 
 def test_no_stream_is_held_open_for_somebody_who_may_read_nothing(http: httpx.Client) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    for further in ({}, {"authorization": "Bearer tpt_guessed"}, {"authorization": "Bearer tlc_guessed"}):
-        begun = http.post("/mcp", content=request("initialize", hello), headers={**JSON_RPC, **further})
-        named = {"mcp-session-id": begun.headers["mcp-session-id"], "accept": "text/event-stream", **further}
-        assert http.get("/mcp", headers=named).status_code == 405
+    begun = http.post("/mcp", content=request("initialize", hello), headers=JSON_RPC)
+    named = {"mcp-session-id": begun.headers["mcp-session-id"], "accept": "text/event-stream"}
+    assert http.get("/mcp", headers=named).status_code == 405
+
+
+@pytest.mark.parametrize("guess", ["tpt_guessed", "tlc_guessed", "tqk_guessed", "anything"])
+def test_a_token_that_proves_nobody_is_told_so_and_does_not_pass_for_none(http: httpx.Client, guess: str) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    headers = {**JSON_RPC, "authorization": f"Bearer {guess}"}
+    asked = [request("initialize", hello)]
+    asked += [request(each) for each in ("tools/list", "resources/list", "prompts/list")]
+    answers = [http.post("/mcp", content=body, headers=headers) for body in asked] + [http.get("/mcp", headers=headers)]
+    for answer in answers:
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == 'Bearer realm="toryo", error="invalid_token"'
+        assert answer.json()["error"]["data"]["error"] == "invalidCredentials"
+    told = http.post("/mcp", content=call("get_my_task"), headers=headers)
+    assert told.json()["result"]["isError"], "a model reads the refusal of a tool"
+
+
+def test_without_a_token_and_with_that_of_an_old_session_an_agent_can_sign_in(http: httpx.Client) -> None:
+    for further in ({}, {"authorization": "Bearer tst_of_an_old_session"}):
+        listed = http.post("/mcp", content=request("tools/list"), headers={**JSON_RPC, **further}).json()
+        assert "authenticate" in {each["name"] for each in listed["result"]["tools"]}
+
+
+def test_a_client_notices_that_the_server_was_started_again_and_calls_go_on(
+    server: Running, http: httpx.Client
+) -> None:
+    token = (server.app.directory.path / "owner.token").read_text().strip()
+    headers = {**JSON_RPC, "authorization": f"Bearer {token}", "mcp-session-id": "of-the-server-before"}
+    board = {"uri": "toryo://project/p/board"}
+    for method, params in (("ping", None), ("resources/subscribe", board), ("resources/unsubscribe", board)):
+        lost = http.post("/mcp", content=request(method, params), headers=headers)
+        assert (lost.status_code, lost.json()["error"]["code"]) == (404, -32001), method
+    assert http.get("/mcp", headers={**headers, "accept": "text/event-stream"}).status_code == 404
+    assert http.post("/mcp", content=call("health_check"), headers=headers).json()["result"]["isError"] is False
+    assert http.post("/mcp", content=request("tools/list"), headers=headers).json()["result"]["tools"]
+    without = {name: value for name, value in headers.items() if name != "mcp-session-id"}
+    assert http.post("/mcp", content=request("ping"), headers=without).json()["result"] == {}
 
 
 def test_an_open_stream_ends_when_the_token_that_opened_it_is_revoked(server: Running, http: httpx.Client) -> None:

@@ -28,6 +28,8 @@ from toryo.server import app
 from toryo.server.app import Running
 from toryo.server.http_errors import ConfigurationError
 from toryo.settings import Settings
+from toryo.storage import migrations
+from toryo.storage.open_database import open_database
 
 JSON_RPC = dict(PLAIN[1:])
 
@@ -235,6 +237,21 @@ def test_a_second_start_keeps_tokens_and_data(tmp_path: Path) -> None:
         assert token(tmp_path) == before
         projects = httpx.get(f"{second.url}/api/v1/projects", headers=before).json()["projects"]
         assert [each["name"] for each in projects] == ["kept"]
+
+
+def test_an_upgrade_of_the_database_is_told_and_that_it_cannot_be_undone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, now = Settings(port=0, data_dir=tmp_path), len(migrations.STEPS)
+    with open_database(settings.database_url()) as database:
+        database.write(lambda connection: migrations.upgrade(connection, migrations.STEPS[:-2]))
+    for told in (f"upgraded the database from version {now - 2} to {now}: earlier versions of Toryo no longer", ""):
+        app.build(settings).close()
+        said = capsys.readouterr().err
+        assert said.startswith(told)
+        assert ("upgraded" in said) is bool(told)
+    (line,) = [each for each in (tmp_path / "logs" / "server.log").read_text().splitlines() if "upgraded" in each]
+    assert orjson.loads(line)["before"] == now - 2
 
 
 def test_what_stands_in_the_way_of_a_start_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:

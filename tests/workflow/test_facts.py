@@ -270,6 +270,17 @@ def test_a_subtask_that_somebody_reviews_is_waited_for_and_not_worked_on() -> No
     assert not facts.others_at_work(asked)
 
 
+def test_what_others_have_at_work_for_a_worker_is_what_it_waits_for() -> None:
+    here = case(tree_state(JOB, at_work("theirs", "bob", below=JOB), todo("part", "ann", below=JOB)), "ann")
+    assert facts.awaited_from_others(here) == {"theirs"}
+
+
+def test_what_an_agent_that_is_gone_cannot_do_waits_for_everybody_who_could() -> None:
+    lost, full = todo("lost", "gone", below=MAIN), {"ann": 1, "bob": 1}
+    here = case(tree_state(MAIN, lost, crew=[agent("gone", active=False)], elsewhere=full))
+    assert facts.awaited(here) == here.tree_state.busy["ann"] | here.tree_state.busy["bob"]
+
+
 def test_only_a_subtask_in_progress_is_replaced_by_what_is_open_below_it() -> None:
     for begun, seen in ((at_work("part", "ann", below=JOB), "leaf"), (todo("part", "ann", below=JOB), "part")):
         here = case(tree_state(JOB, begun, todo("leaf", "ann", below=begun)), "ann")

@@ -8,8 +8,9 @@ tell what it does while it runs (`told_lines.py`).
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,17 +122,38 @@ class CommandRunner:
             return "blocked", f"The working directory {directory} does not exist on this machine."
         say(f"$ {command if isinstance(command, str) else ' '.join(map(str, command))}")
         limit = context.get("timeout_seconds")
-        env = {
-            **command_environment(self._environ),
-            **self._delegating.environment(),
-            **self._asking.environment(),
-        }
-        ran = shell.run(command, directory, env, float(limit) if limit else None)
+        with _told({**self._delegating.environment(), **self._asking.environment()}) as told:
+            env = {**command_environment(self._environ), **told}
+            ran = shell.run(command, directory, env, float(limit) if limit else None)
         ran = ran._replace(tail=told_lines.for_people(ran.tail))
         missing = [str(output) for output in context.get("outputs") or () if not (directory / str(output)).exists()]
         if ran.ok and missing:
             ran = shell.Ran(ran.tail, f"The command succeeded, but did not create {', '.join(missing)}.")
         return ("success" if ran.ok else "failed"), ran.words()
+
+
+@contextlib.contextmanager
+def _told(found: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The values for an environment, and each in a file that is named there: what is too long for an environment is in
+    its file only."""
+    if not found:
+        yield {}
+        return
+    import tempfile  # most commands are told nothing
+
+    from toryo import argument_limits
+
+    told = {}
+    with tempfile.TemporaryDirectory(prefix="toryo-") as beside:
+        for name, value in found.items():
+            file = Path(beside) / name
+            file.write_text(value, encoding="utf-8", errors="replace")
+            told[f"{name}_FILE"] = str(file)
+            if argument_limits.size(value) <= argument_limits.LONGEST:
+                told[name] = value
+            else:
+                say(f"· {name} is too long for the environment of a command: read the file that {name}_FILE names")
+        yield told
 
 
 def _failed_checks(step: Answer) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import selectors
 import signal
@@ -60,6 +61,8 @@ def run(command: Command, directory: Path, env: Mapping[str, str], timeout_secon
             bufsize=0,
         )
     except (OSError, ValueError) as problem:
+        if isinstance(problem, OSError) and problem.errno == errno.E2BIG:
+            return Ran("", "The command is too long for this machine to start it. Put it into a file, and run that.")
         return Ran("", f"The command could not be started: {problem}")
     try:
         in_time, tail = _follow(child, timeout_seconds)

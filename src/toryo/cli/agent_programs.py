@@ -6,6 +6,7 @@ All are asked in parallel with a timeout. Used by `init`, `doctor` and `coordina
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -105,7 +106,7 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
     except OSError as error:
         return Program(provider.name, False, f"{path} cannot be started: {error.strerror}", again)
     if answer.exit_code == 0:
-        return _of_version(provider, answer.out or answer.err)
+        return _of_version(provider, answer.out or answer.err, environ)
     if _is_for_node(Path(path)) and not shutil.which("node", path=environ.get("PATH")):
         return Program(provider.name, False, "it needs Node.js, but node is not on PATH", f"{NODE}{' '.join(words)}")
     how = f"does not answer within {output.duration(program_probe.WITHIN)}"
@@ -114,7 +115,7 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
     return Program(provider.name, False, f"{' '.join(words)} {how}", again)
 
 
-def _of_version(provider: Provider, said: str) -> Program:
+def _of_version(provider: Provider, said: str, environ: Mapping[str, str]) -> Program:
     line = _plain(next((each for each in said.splitlines() if each.strip()), "prints nothing"))
     if not provider.tried:
         return Program(provider.name, True, line)
@@ -124,9 +125,21 @@ def _of_version(provider: Provider, said: str) -> Program:
         return Program(provider.name, True, f"unknown version ({line})", instruction)
     version = found[0]
     if _numbers(version) < _numbers(provider.tried):
-        instruction = f"Tested with {provider.tried}. If it fails, reinstall it: {provider.install}"
+        instruction = f"Tested with {provider.tried}. If it fails, {_newer(provider, environ)}"
         return Program(provider.name, True, f"{version}, older than the tested version", instruction, version=version)
     return Program(provider.name, True, version, version=version)
+
+
+def _newer(provider: Provider, environ: Mapping[str, str]) -> str:
+    """How to get a newer version. npm installs the newest one that runs on the Node.js that is there."""
+    from toryo.coordinator import program_probe
+
+    if provider.install.startswith("npm ") and shutil.which("node", path=environ.get("PATH")):
+        with contextlib.suppress(OSError):
+            node = program_probe.ask(("node", "--version"), environ).said
+            if re.fullmatch(r"v\d+(?:\.\d+)*", node):
+                return f"install it again, first a newer Node.js (this is {node[1:]}): {provider.install}"
+    return f"reinstall it: {provider.install}"
 
 
 def _with_login(provider: Provider, found: Program, environ: Mapping[str, str]) -> Program:

@@ -41,7 +41,13 @@ Capabilities = Annotated[
 ]
 MaxParallel = Annotated[
     int | None,
-    typer.Option("--max-parallel", min=1, metavar="N", help="How many tasks it may work on at a time in a project."),
+    typer.Option(
+        "--max-parallel",
+        min=1,
+        metavar="N",
+        help="How many tasks may be in progress for it at once in a project. One process works on them, one after the "
+        "other: for parallel work, add agents.",
+    ),
 ]
 Options = Annotated[
     str | None,
@@ -315,8 +321,9 @@ def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _may(agent: dict[str, Any]) -> str:
-    permissions = agent.get("effective_options", {}).get("permissions")
-    return f" (permissions: {permissions})" if permissions else ""
+    options = agent.get("effective_options", {})
+    commands = f"; commands: {', '.join(options['commands'])}" if options.get("commands") else ""
+    return f" (permissions: {options['permissions']}{commands})" if options.get("permissions") else ""
 
 
 def _shown(agent: dict[str, Any]) -> dict[str, Any]:

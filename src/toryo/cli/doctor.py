@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,6 +33,7 @@ SCARCE = 1_000_000_000
 MOST_FILES = 200_000
 """Files that are measured at most."""
 MOST_NAMES = 8
+JUDGING_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "pre-merge-commit")
 BESIDE = 28
 """Where what is found stands, beside what was looked at."""
 
@@ -263,7 +265,13 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
         limits = sandbox.NOT_MADE not in word
         advice = sandbox.ADVICE if not on else "" if limits else f"{sandbox.ALLOW_NETWORKS}."
         yield Finding("sandbox", on and limits, what, advice, needed=False)
-    yield from _of_network(team, on=all(word.startswith(sandbox.ON) for word in told.values()))
+    on = all(word.startswith(sandbox.ON) for word in told.values())
+    yield from _of_network(team, on=on)
+    named = [agent["agent_id"] for agent in team.agents if agent["effective_options"].get("commands")]
+    if named and not on:
+        what = f"not run without a sandbox, but named for {', '.join(named)}"
+        instruction = "Install bubblewrap (Linux), or give them permissions: full, which limits nothing here."
+        yield Finding("commands", False, what, instruction, needed=False)
 
 
 def _of_network(team: Team, *, on: bool) -> Iterator[Finding]:
@@ -309,7 +317,8 @@ def _rights(team: Team) -> Iterator[Finding]:
         if permissions:
             by_default = "" if "permissions" in agent["provider_options"] else " (default)"
             walled = ", sandbox required" if agent["effective_options"].get("sandbox") == "bwrap" else ""
-            told.append(f"{agent['agent_id']}: {permissions}{by_default}{walled}")
+            commands = "".join(f" + {each}" for each in agent["effective_options"].get("commands") or ())
+            told.append(f"{agent['agent_id']}: {permissions}{by_default}{commands}{walled}")
         if agent["mistakes"]:
             instruction = f"Correct it: toryo agent edit {agent['agent_id']} --option NAME=VALUE"
             yield Finding(f"agent {agent['agent_id']}", False, " ".join(agent["mistakes"]), instruction)
@@ -332,6 +341,21 @@ def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
         if trouble := worktrees.trouble(place):
             what = f"uses worktrees, but none can be created in {place}"
             yield Finding(f"project {name}", False, what, trouble, needed=team.local)
+        elif hooks := _hooks(place):
+            what = f"{', '.join(hooks)} of the repository: do not run for commits in the worktrees of tasks"
+            instruction = (
+                f"To have checked there what they check: toryo project edit {name} --set required_checks=COMMAND"
+            )
+            yield Finding(f"hooks of {name}", False, what, instruction, needed=False)
+
+
+def _hooks(place: Path) -> list[str]:
+    """The hooks of a repository that judge a commit. Git only says where they are."""
+    words = ("git", "rev-parse", "--git-path", "hooks")
+    with suppress(OSError, subprocess.SubprocessError):
+        said = subprocess.run(words, cwd=place, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+        return [each for each in JUDGING_HOOKS if os.access(place / said / each, os.X_OK)]
+    return []
 
 
 # --- programs that could run agents ----------------------------------------------------------------------------------

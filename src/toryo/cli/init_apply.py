@@ -79,7 +79,7 @@ def init(
         "file": str(team),
         "project_id": init_teams.id_from(plan.name),
         "data_dir": str(place),
-        "providers": list(plan.providers) or ["command"],
+        "providers": init_teams.crew(plan.providers) or ["command"],
         "programs": [program.document() for program in found],
     }
     here.answer(document, lambda: _print_next(team, place, plan, found))
@@ -230,8 +230,9 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
     def read(text: str) -> list[str]:
         return _chosen(text.replace(",", " ").split(), found)
 
-    question = f"Which programs should run the agents? One or several of {' '.join(startable)}, or {NONE}"
-    chosen: list[str] = terminal_questions.answer(question, " ".join(ready) or NONE, read)
+    most = init_teams.AGENTS
+    question = f"Which programs should run the {most} agents? Up to {most} of {' '.join(startable)}, or {NONE}"
+    chosen: list[str] = terminal_questions.answer(question, " ".join(init_teams.crew(ready)) or NONE, read)
     return chosen
 
 
@@ -269,8 +270,10 @@ def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -
     typed = output.program()
     output.done(f"created {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
     output.done(*_stored(place))
+    if left_out := init_teams.left_out(plan.providers):
+        output.done(f"not used: {', '.join(left_out)}. To use one, change `provider` of an agent in {TEAM}")
     for each in found:
-        if each.name in plan.providers and not each.ready:
+        if each.name in init_teams.crew(plan.providers) and not each.ready:
             output.done(f"{each.name} may not be logged in. {each.instruction}")
     if not plan.providers:
         output.done(_how_to_get_a_model(found, typed))

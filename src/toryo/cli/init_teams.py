@@ -127,9 +127,18 @@ def of_models(name: str, providers: Sequence[str], *, isolated: bool = False) ->
     )
 
 
+AGENTS = 3
+"""How many agents the team has."""
+
+
 def crew(providers: Sequence[str]) -> list[str]:
-    """Those of the providers that get an agent: there are three."""
-    return list(providers[:3])
+    """Those of the providers that get an agent."""
+    return list(providers[:AGENTS])
+
+
+def left_out(providers: Sequence[str]) -> list[str]:
+    """Those that get none."""
+    return list(providers[AGENTS:])
 
 
 def without_model(name: str, command: str) -> str:

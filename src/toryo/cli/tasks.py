@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from toryo.block_reasons import in_words
 from toryo.cli import (
     artifacts,
     clearing,
@@ -272,7 +273,7 @@ def edit_task(
 
 @command(group, "retry")
 def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Retry a failed task. Prints the command that starts it."""
+    """Retry a failed task. Starts it; if it cannot start yet, it is left in todo, with the reason."""
     found = here.get(f"/tasks/{task}")["task"]
     if found["status"] != "failed":
         closed = found["status"] in CLOSED
@@ -282,9 +283,12 @@ def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
             "" if found["status"] == "in_progress" else " ".join(instead),
             {"error": "invalidTransition"},
         )
-    _move(here, task, "todo", reason)
-    if not here.json:
-        output.done(*_how_to_start(here, task))
+    answer = here.send("POST", f"/tasks/{task}/move", {"status": "todo", "reason": reason})
+    moves = here.get(f"/tasks/{task}/moves")["moves"]
+    if not found.get("agent_type") and any(each["status"] == "in_progress" and each["allowed"] for each in moves):
+        started = here.send("POST", f"/tasks/{task}/move", {"status": "in_progress"})
+        answer = {**started, "previous_status": answer["previous_status"]}
+    here.answer(answer, lambda: output.done(_moved(answer), *_what_starts_it(here, found, answer)))
 
 
 @command(group, "cancel")
@@ -383,9 +387,20 @@ def _without_status(task: dict[str, Any]) -> Misuse:
 
 def _move(here: Here, task: str, status: str, reason: str | None) -> None:
     answer = here.send("POST", f"/tasks/{task}/move", {"status": status, "reason": reason})
-    here.answer(
-        answer, lambda: output.done(f"{answer['task_id']}: {answer['previous_status']} → {answer['new_status']}")
-    )
+    here.answer(answer, lambda: output.done(_moved(answer)))
+
+
+def _moved(answer: dict[str, Any]) -> str:
+    return f"{answer['task_id']}: {answer['previous_status']} → {answer['new_status']}"
+
+
+def _what_starts_it(here: Here, task: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+    """Of a task that a retry did not start."""
+    if answer["new_status"] != "todo":
+        return []
+    if task.get("agent_type"):
+        return ["It is in its queue again: an agent that polls, or is started for it, takes it."]
+    return _how_to_start(here, answer["task_id"])
 
 
 def _tree(here: Here, task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -401,7 +416,7 @@ def _below(task: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, 
 def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> list[str]:
     """What each of them waits for; empty where somebody is at work, or about to be."""
     if task["status"] != "in_progress":
-        blocked = task.get("blocked_reason")
+        blocked = in_words(task.get("blocked_reason") or "")
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")
         return [reason, *_how_to_start(here, task["task_id"])]
     decided = list(_decisions(here, task, tree))
@@ -440,7 +455,7 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         if task["status"] == "failed":
             return ["It failed.", *_why_it_failed(here, task_id), *_after_a_failure(task)]
         merging = _in_merge_queue(here, task) if task["status"] == "completed" else []
-        return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
+        return [f"It is {task['status']}{f': {in_words(error)}' if error else '.'}", *merging]
     whole = _tree(here, task)
     tree = _below(task, whole)
     conflicts = [one_line(each["message"]) for each in task.get("unmerged") or ()]
@@ -483,7 +498,7 @@ _RESTS = {"backlog": "It is in the backlog.", "todo": "It is todo, and no one ha
 
 def _why_it_failed(here: Here, task: str) -> list[str]:
     """In the words of the report: their beginning, and where all of them are."""
-    words = (here.get(f"/tasks/{task}")["task"]["error"] or "No reason was given.").strip()
+    words = in_words((here.get(f"/tasks/{task}")["task"]["error"] or "No reason was given.").strip())
     more = [f"… See all of it: toryo task show {task}"] if len(words) > REASON_SHOWN else []
     return [*(line for line in words[:REASON_SHOWN].splitlines() if line.strip()), *more]
 
@@ -623,6 +638,9 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
     if (reviewed := task.get("review_of")) is not None:
         shown["review_of"] = _of_review(reviewed)
+    for name, reason in shown.items():
+        if name in ("blocked_reason", "error", "last error") and isinstance(reason, str):
+            shown[name] = in_words(reason)
     shown["reviews"] = [_of_review(each) for each in task.get("reviews") or ()]
     if (opened := task.get("pull_request")) is not None:
         shown["pull_request"] = f"{opened['url']} ({opened['state']})"

@@ -14,6 +14,8 @@ from toryo.cli.exit_codes import Misuse
 GROUPS = ("day", "agent", "project", "task", "launch", "provider", "model", "purpose")
 DAYS = 7
 """What is shown where nothing is said about when; of one task, all of it."""
+TITLE = "title"
+"""Stands beside the id of a task."""
 _IDS = frozenset({"agent", "project", "task", "launch"})
 
 
@@ -87,6 +89,7 @@ def _print(answer: Mapping[str, Any]) -> None:
     else:
         by = answer["by"]
         numbers = ("LAUNCHES", "INPUT", "CACHED", "OUTPUT", "COST")
+        by = [shown for each in by for shown in ((each, TITLE) if each == "task" else (each,))]
         body = [(*(_name(row, each) for each in by), *_sums(row)) for row in rows]
         if len(rows) > 1:
             body.append(("total", *[""] * (len(by) - 1), *_sums(totals)))

@@ -56,7 +56,7 @@ class HandshakeSession:
 
     def is_lost(self, message: Message, answer: bytes) -> bool:
         """Whether the server refused a request because it does not know the session."""
-        needs_it = message.method in (jsonrpc.SUBSCRIBE, jsonrpc.UNSUBSCRIBE)
+        needs_it = message.method in (jsonrpc.SUBSCRIBE, jsonrpc.UNSUBSCRIBE, jsonrpc.PING)
         return needs_it and self.began and jsonrpc.code(answer) == SESSION_NOT_FOUND
 
     @contextlib.asynccontextmanager

@@ -26,6 +26,7 @@ AWAY = -32000
 CANCELLED = "notifications/cancelled"
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
+PING = "ping"
 SUBSCRIBE, UNSUBSCRIBE, UPDATED = "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated"
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"

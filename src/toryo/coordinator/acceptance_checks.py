@@ -309,7 +309,8 @@ def _broken(limits: Mapping[str, Any], changes: Changes) -> str:
     return " ".join(diff_limits.broken(limits, changes()))
 
 
-async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> Run:
+async def executed(command: Any, limit: float, directory: Path, wall: Wall, kept: int = TAIL) -> Run:
+    """Runs a command to its end; `kept`: characters of its output."""
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
         refusals = None
@@ -335,7 +336,7 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall) -> R
         failed = bool(stopped) or process.exit_code != 0
         signs = sandbox_signs.told(logs.tail_of(output.file, sandbox_signs.LOOKED_AT), directory)
         said = [*refused, *(signs if failed and process.sandboxed else ())]
-        tail = "\n".join(filter(None, (logs.tail_of(output.file, TAIL).strip(), *said)))
+        tail = "\n".join(filter(None, (logs.tail_of(output.file, kept).strip(), *said)))
         if stopped:
             return Run(stopped, output=tail)
         if process.signal is not None:

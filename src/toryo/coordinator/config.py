@@ -45,6 +45,10 @@ def _expanded(value: str) -> str:
     unreplaced = re.fullmatch(r"\$([A-Za-z_]\w*)(/.*)?", value)
     if unreplaced is not None:
         raise ValueError(f"${unreplaced[1]} is not replaced: write ${{{unreplaced[1]}}}")
+    return _at_home(value)
+
+
+def _at_home(value: str) -> str:
     return os.path.expanduser(value) if value.startswith("~/") else value  # noqa: PTH111 - not every value is a path
 
 
@@ -53,6 +57,8 @@ MOST_OF_A_NAME = 200
 
 Variable = Annotated[str, AfterValidator(_expanded)]
 """The value of an environment variable; `~/` at its beginning is the home directory, as in a shell."""
+Word = Annotated[str, AfterValidator(_at_home)]
+"""An argument of a program; `~/` at its beginning is the home directory. `$NAME` may be meant for the program."""
 
 
 class AccountConfig(Section):
@@ -86,8 +92,8 @@ NO_EFFECT = (
 class ProviderConfig(Section):
     """How one provider's program is started on this machine."""
 
-    cli_command: str | None = Field(None, description="The program: a name on PATH, or a path.")
-    cli_args: list[str] = Field(
+    cli_command: Variable | None = Field(None, description="The program: a name on PATH, or a path.")
+    cli_args: list[Word] = Field(
         [],
         description="Arguments of the program. {prompt}, {model}, {mcp_config}, {max_turns} and "
         "{working_directory} are replaced.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,16 +29,18 @@ from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
-from toryo.coordinator.process_start import Starter
+from toryo.coordinator.process_start import NO_COMMANDS, Starter
 from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.server_api import Server
 from toryo.coordinator.task_worktrees import CheckedOut
 from toryo.coordinator.tree_setup import SetupFailed
+from toryo.coordinator.workspaces import working_directory
 from toryo.coordinator.worktrees import Trouble, clean_checkouts
 from toryo.output_redaction import Mask
 
 QUEUE_MERGE = "queue_merge"
 CHECKS = "checks"
+COMMAND = "command"
 PULL_REQUEST = "pull_request"
 
 _OF_AN_ORDER = ("agent_id", "launch_id", "ai_type", "provider_options", "network", "setup", "worktree")
@@ -46,9 +48,25 @@ NO_SANDBOX = (
     "On this machine the checks would run outside of a sandbox. They run when success is reported; to have them run "
     "before, a person installs bubblewrap, or gives the agent permissions: full."
 )
+OVER = "The agent's process is over, so its command was ended."
+COMMAND_TOLD = 8_000
+"""Characters of a command's output that its agent is told."""
 CHANGED_MEANWHILE = "Files of this task were changed while they were checked. Report again when nothing changes them."
 
 log = logging.getLogger("toryo.coordinator")
+
+
+def _order_of(job: WorktreeJob) -> CheckOrder:
+    """What runs for an agent while it works, as its program was started."""
+    return CheckOrder(
+        job.job_id,
+        job.working_directory,
+        tuple(job.options.get("checks") or ()),
+        project_id=job.project_id,
+        worktree_task_id=job.task_id,
+        worktree_path=job.path,
+        **{name: job.options[name] for name in _OF_AN_ORDER if job.options.get(name) is not None},
+    )
 
 
 def _nothing(_patterns: Sequence[str], _began: float) -> artifacts.Collected:
@@ -56,14 +74,25 @@ def _nothing(_patterns: Sequence[str], _began: float) -> artifacts.Collected:
 
 
 class Jobs:
-    def __init__(self, config: Config, server: Server, starter: Starter, reports: Reports) -> None:
+    def __init__(
+        self,
+        config: Config,
+        server: Server,
+        starter: Starter,
+        reports: Reports,
+        at_work: Container[str] = frozenset(),
+    ) -> None:
+        """`at_work`: the launches whose agents may run commands now."""
         self._config, self._server, self._starter, self._reports = config, server, starter, reports
+        self._at_work = at_work
+        self._commands: dict[asyncio.Task[dict[str, Any]], str] = {}
+        """Each with its launch."""
         self.checking: dict[str, asyncio.Task[None]] = {}
         self.worktree_jobs: dict[str, asyncio.Task[None]] = {}
         self._stops: dict[str, asyncio.Event] = {}
         self._lanes: dict[tuple[str, str], asyncio.Lock] = {}
         """One job of the merge queue at a time for each project and target, and one order of checks for each worktree:
-        they share a directory."""
+        they share a directory. And one command of each launch."""
 
     @property
     def running(self) -> list[asyncio.Task[None]]:
@@ -95,7 +124,7 @@ class Jobs:
 
     async def _run_worktree_job(self, job: WorktreeJob) -> None:
         try:
-            own = {QUEUE_MERGE: self._queue_merge, CHECKS: self._tried}
+            own = {QUEUE_MERGE: self._queue_merge, CHECKS: self._tried, COMMAND: self._command}
             answer = await own.get(job.kind, self._done)(job)
         finally:
             self._stops.pop(job.job_id, None)
@@ -147,15 +176,7 @@ class Jobs:
     async def _tried(self, job: WorktreeJob) -> dict[str, Any]:
         """The checks of a task, for its agent: without a trace in what counts. What the agent has written runs only in
         a sandbox, or if it may run commands outside of one anyway."""
-        order = CheckOrder(
-            job.job_id,
-            job.working_directory,
-            tuple(job.options.get("checks") or ()),
-            project_id=job.project_id,
-            worktree_task_id=job.task_id,
-            worktree_path=job.path,
-            **{name: job.options[name] for name in _OF_AN_ORDER if job.options.get(name) is not None},
-        )
+        order = _order_of(job)
         try:
             if not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
                 return task_worktrees.prevented(job.task_id, NO_SANDBOX)
@@ -168,6 +189,63 @@ class Jobs:
             log.exception("%s", job.job_id)
             return task_worktrees.prevented(job.task_id, f"{type(problem).__name__}: {problem}")
         return {"done": True, "evidence": [each.told() for each in found]}
+
+    async def _command(self, job: WorktreeJob) -> dict[str, Any]:
+        """A command of an agent without a shell, where it works and while it works: in a sandbox or not at all."""
+        order = _order_of(job)
+        if order.launch_id not in self._at_work:
+            return task_worktrees.prevented(job.task_id, OVER)
+        running = asyncio.create_task(self._command_run(job, order))
+        self._commands[running] = order.launch_id
+        try:
+            await asyncio.wait((running,))
+            return task_worktrees.prevented(job.task_id, OVER) if running.cancelled() else running.result()
+        except (StartFailure, Trouble) as failure:
+            return task_worktrees.prevented(job.task_id, str(failure))
+        except Exception as problem:  # whatever it is, the agent must hear of it
+            log.exception("%s", job.job_id)
+            return task_worktrees.prevented(job.task_id, f"{type(problem).__name__}: {problem}")
+        finally:
+            del self._commands[running]
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    async def _command_run(self, job: WorktreeJob, order: CheckOrder) -> dict[str, Any]:
+        if not self._starter.sandboxes(order):
+            return task_worktrees.prevented(job.task_id, NO_COMMANDS)
+        words = [str(each) for each in job.options.get("command") or ()]
+        mask = self._starter.mask(Launch(order.launch_id, order.agent_id, ai_type=order.ai_type))
+        async with self._lanes.setdefault((order.project_id, order.launch_id), asyncio.Lock()):
+            directory = await asyncio.to_thread(self._workplace, job, order)
+            wall = self._starter.check_walled(order, directory)
+            run = await acceptance_checks.executed(words, acceptance_checks.TIME_LIMIT, directory, wall, COMMAND_TOLD)
+        said = run.output if run.exit_code is not None else "\n".join(filter(None, (run.why, run.output)))
+        outcome = "failed" if run.why else "passed"
+        found = Evidence(words[0][:200], outcome, 0.0, exit_code=run.exit_code, output=mask(said)[-COMMAND_TOLD:])
+        return {"done": True, "evidence": [found.told()]}
+
+    def _workplace(self, job: WorktreeJob, order: CheckOrder) -> Path:
+        """Where the agent works. Raises StartFailure or Trouble."""
+        if order.worktree is not None:
+            found = task_worktrees.worktree_of(job, job.task_id, job.path, self._starter.worktrees)
+            if found is None:
+                raise Trouble(task_worktrees.gone(job.task_id))
+            return found.working_directory
+        own = self._config.working_directory(order.agent_id, order.project_id)
+        launch = Launch(
+            order.launch_id,
+            order.agent_id,
+            order.project_id,
+            working_directory=str(job.options.get("directory") or order.working_directory),
+        )
+        return working_directory(launch, own)
+
+    async def end_commands(self, launch_id: str) -> None:
+        """Ends what an agent has left running; when this returns, all of it has ended."""
+        left = [command for command, of in self._commands.items() if of == launch_id]
+        for command in left:
+            command.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _checked(self, order: CheckOrder, *, counts: bool = True) -> list[Evidence]:
         """`counts`: what is found decides about the work, and is kept."""

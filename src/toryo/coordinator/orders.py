@@ -79,7 +79,7 @@ class CheckOrder:
 @dataclass(frozen=True, slots=True)
 class WorktreeJob:
     """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean`, `merge_subtasks`, `queue_merge`,
-    `checks` or `pull_request`."""
+    `checks`, `command` or `pull_request`."""
 
     job_id: str
     kind: str = ""

@@ -43,10 +43,15 @@ from toryo.coordinator.workspaces import Workspaces, working_directory
 from toryo.coordinator.worktrees import Worktree, signing
 from toryo.first_prompt import first_words
 from toryo.output_redaction import Mask
-from toryo.provider_options import PERMISSIONS, Permissions
+from toryo.provider_options import COMMANDS, PERMISSIONS, Permissions
 from toryo.sandbox_network import WIDTH, Asked
 
 _NOTHING = Needs()
+NO_COMMANDS = (
+    "Outside of a sandbox, an agent's commands do not run: who may run a test that it has written may run anything. "
+    "Install bubblewrap on this machine, or give the agent permissions: full."
+)
+"""Of the option `commands`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +194,7 @@ class Starter:
             env = outside | dict(command.env)
             notes = (
                 *(worktree.notes if worktree is not None and resumed is None else ()),
-                *self._without_effect(setting, provider),
+                *self._without_effect(setting, provider, inside=inside),
             )
             needs = provider.needs(outside) if provider.needs is not None and inside else Needs()
             homes = self._homes_of(launch, needs, setting, command, (directory, self.worktrees))
@@ -203,8 +208,10 @@ class Starter:
             raise
         return Started(process, provider, self.mask(launch), self.reading(launch))
 
-    def _without_effect(self, setting: Setting, provider: Provider) -> Iterator[str]:
-        """What is said of an argument that promises more than it gives."""
+    def _without_effect(self, setting: Setting, provider: Provider, *, inside: bool) -> Iterator[str]:
+        """What is said of an argument or an option that promises more than it gives."""
+        if setting.options.get(COMMANDS.name) and not inside:
+            yield NO_COMMANDS
         section = self._config.ai_providers.get(setting.launch.ai_type)
         option = without_effect(section.cli_args) if section is not None and provider.options is None else None
         may = permissions(setting)

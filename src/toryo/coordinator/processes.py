@@ -212,6 +212,11 @@ def start(
     except OSError as problem:
         if problem.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE):
             raise  # the machine has no process, memory or file left: nobody has configured that
+        if problem.errno == errno.E2BIG:
+            raise BadConfig(
+                f"{argv[0]} cannot be started: its arguments or its environment are too long for this machine. Shorten "
+                "the agent's options prompt and args."
+            ) from problem
         raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem
     except ValueError as problem:
         raise BadConfig(f"{argv[0]} cannot be started: {problem}") from problem

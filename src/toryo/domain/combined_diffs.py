@@ -300,4 +300,4 @@ def _runs(body: Sequence[str], line: int) -> Iterator[Run]:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+    return max(value, 0) if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -416,13 +416,11 @@ def _start(moving: _Moving) -> None:
     task, tree_state = moving.own(), moving.tree_state
     for hindrance in task_readiness.hindrances(tree_state, task):
         raise refusal_to_start(tree_state, task, hindrance, person=moving.order.actor.person)
-    was_blocked = task.status is Status.BLOCKED
     after = moving.change(
         task, Status.IN_PROGRESS, started_at=task.started_at or moving.order.now, checks=Checks.NONE, check_id=None
     )
     moving.close_window(after)
-    if was_blocked:
-        moving.restore_below(after)
+    moving.restore_below(after)
 
 
 def _to_todo(moving: _Moving) -> None:

@@ -53,6 +53,8 @@ class Kind(StrEnum):
     """Ordered by Toryo itself before success counts: merges the work of subtasks into the worktree of their task."""
     CHECKS = "checks"
     """Asked by an agent: runs the checks of its task on its work so far. What they find counts for nothing."""
+    COMMAND = "command"
+    """Asked by an agent: runs one of its commands where it works, which may have no worktree."""
     PULL_REQUEST = "pull_request"
     """Ordered by a person: pushes the branch and opens a pull request. Ordered again by Toryo while that is open: looks
     whether it was merged."""
@@ -75,8 +77,8 @@ class Review(StrEnum):
     """Its task is not completed."""
 
 
-LOOKS = frozenset({Kind.DIFF, Kind.CHECKS})
-"""Those that change nothing, and of which nobody need be told."""
+LOOKS = frozenset({Kind.DIFF, Kind.CHECKS, Kind.COMMAND})
+"""Those of which nobody need be told: they change nothing, or what their agent is working on."""
 CHANGES_FILES = frozenset(Kind) - LOOKS
 
 

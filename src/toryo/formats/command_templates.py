@@ -83,6 +83,8 @@ def within(section: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
 def problem(command: Any) -> str | None:
     """What is wrong with a command template; None if it can be filled."""
     try:
+        if len(str(command)) > LONGEST and (told := _too_long(command)):
+            return told
         if isinstance(command, str):
             _holes(command)
         elif isinstance(command, list) and command and all(isinstance(each, str) for each in command):
@@ -93,6 +95,14 @@ def problem(command: Any) -> str | None:
     except _Misplaced as wrong:
         return str(wrong)
     return None
+
+
+def _too_long(command: Any) -> str | None:
+    from toryo import argument_limits  # runners fill many short commands in, and pay for each module
+
+    size = argument_limits.too_long(command)
+    most = argument_limits.LONGEST
+    return None if size is None else f"it has {size} bytes, and a program takes {most} in one argument: use a script"
 
 
 def filled(command: Any, value: Value) -> str | list[str]:

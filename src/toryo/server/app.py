@@ -228,9 +228,14 @@ def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
     try:
         database = open_database(settings.database_url())
         held.callback(database.close)
-        upgrade(database)
+        steps = upgrade(database)
     except DatabaseUnavailable as error:
         raise ConfigurationError(error.message, error.instruction) from None
+    now = database.memory.version or 0
+    before = now - len(steps)
+    if 0 < before < now:
+        _log.info("database_upgraded", before=before, now=now, steps=steps)
+        print(_UPGRADED.format(before=before, now=now), file=sys.stderr, flush=True)  # noqa: T201 - it cannot be undone
     return database
 
 
@@ -283,6 +288,7 @@ def _bus(settings: Settings, database: Database) -> Bus:
     return PostgresBus(settings.database_url())
 
 
+_UPGRADED = "upgraded the database from version {before} to {now}: earlier versions of Toryo no longer read it"
 _OPEN = (
     "warning: TORYO_AUTH__MODE=open: every program of your user on this machine can create, take and finish tasks of "
     "queues without a key."

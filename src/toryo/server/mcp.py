@@ -39,12 +39,17 @@ _INVALID_REQUEST = -32600
 _UNKNOWN = frozenset({Code.INVALID_CREDENTIALS, Code.SESSION_TOKEN_INVALID})
 _MEDIA_TYPE = b"content-type"
 _ONLY_POST = ((b"allow", b"POST"),)
+_UNKNOWN_TOKEN = ((b"www-authenticate", b'Bearer realm="toryo", error="invalid_token"'),)
+_ANSWERED_ANYWAY = frozenset({"tools/call", "ping", None})
+"""With an unknown token, too: a tool's refusal is for a model to read, and the others tell nothing."""
 
 
 class Listing(Protocol):
     """The part of a `Dispatcher` that is needed here."""
 
     async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]: ...
+
+    async def why_unknown_async(self, credentials: Credentials) -> Refusal | None: ...
 
 
 class McpEndpoint:
@@ -104,25 +109,60 @@ class McpEndpoint:
         unique = len(headers) == len(scope["headers"])
         request = mcp_fast_path.recognise(headers, body, self._envelopes) if unique else None
         credentials = request_credentials.credentials(headers, scope)
-        if request is None and (began := mcp_streams.initialize(body)) is not None:
+        if isinstance(request, mcp_results.Call):
+            await self._asked(request, headers, credentials, receive, send)
+        elif await self._refused(headers, credentials, body, send):
+            return
+        elif request is None and (began := mcp_streams.initialize(body)) is not None:
             elicits = mcp_elicitation.declared(began)
             await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send, elicits=elicits))
         elif request is None and unique and self.streams.heard(headers, credentials, body):
             await request_bodies.send_json(send, 202, b"")
         elif request is None:
             await self._let_sdk(scope, body, receive, send)
-        elif isinstance(request, mcp_fast_path.Ping):
-            await request_bodies.send_json(send, 200, mcp_results.pong(request.id))
-        elif (session := self._elicitation.asking(request, headers, credentials)) is not None:
-            async with Leaving(receive):
-                guarded = request_bodies.guarded(send)
-                await self._elicitation.answer(request, session, headers, credentials, guarded)
         else:
+            await request_bodies.send_json(send, 200, mcp_results.pong(request.id))
+
+    async def _asked(
+        self,
+        request: mcp_results.Call,
+        headers: dict[bytes, bytes],
+        credentials: Credentials,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answers a plain call; if it is a question to the person who uses the client, the client asks it."""
+        session = self._elicitation.asking(request, headers, credentials)
+        if session is None:
             await self._call(request, credentials, receive, send)
+            return
+        async with Leaving(receive):
+            guarded = request_bodies.guarded(send)
+            await self._elicitation.answer(request, session, headers, credentials, guarded)
+
+    async def _refused(self, headers: dict[bytes, bytes], credentials: Credentials, body: bytes, send: Send) -> bool:
+        """Refuses a request whose session or token is unknown; False if it must be answered."""
+        method = mcp_fast_path.method_of(body)
+        lost = mcp_streams.SESSION in headers and self.streams.session(headers, credentials) is None
+        if lost and method in mcp_streams.ABOUT_A_SESSION:
+            await mcp_streams.refuse(send)
+            return True
+        return method not in _ANSWERED_ANYWAY and await self._refused_token(credentials, send)
+
+    async def _refused_token(self, credentials: Credentials, send: Send) -> bool:
+        """Answers 401 if the token proves nobody: such a caller would otherwise pass for one without a token."""
+        refusal = await self._dispatcher.why_unknown_async(credentials)
+        if refusal is None:
+            return False
+        answer = refusal.answer()
+        await _send_error(send, 401, f"{answer['message']} {answer['instruction']}", answer, _UNKNOWN_TOKEN)
+        return True
 
     async def _stream(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
         """GET and DELETE are about a session's stream; without a session there is none, nor without a credential."""
         credentials = request_credentials.credentials(headers, scope)
+        if await self._refused_token(credentials, send):
+            return
         if mcp_streams.SESSION in headers and scope["method"] == "DELETE":
             await self.streams.end(headers, credentials, send)
         elif mcp_streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
@@ -231,6 +271,13 @@ async def _refuse_body(send: Send, refusal: Refusal) -> None:
     await _send_error(send, 413 if refusal.code is Code.TOO_LARGE else 415, answer["message"], answer)
 
 
-async def _send_error(send: Send, status: int, message: str, data: dict[str, Any] | None = None) -> None:
+async def _send_error(
+    send: Send,
+    status: int,
+    message: str,
+    data: dict[str, Any] | None = None,
+    headers: tuple[tuple[bytes, bytes], ...] = (),
+) -> None:
     error = {"code": _INVALID_REQUEST, "message": message, **({} if data is None else {"data": data})}
-    await request_bodies.send_json(send, status, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
+    body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+    await request_bodies.send_json(send, status, body, extra=headers)

@@ -115,6 +115,16 @@ def has_strange_id(body: bytes) -> bool:
     return type(message["id"]) not in (int, str)
 
 
+def method_of(body: bytes) -> str | None:
+    """The method of a request or notification; None for all else."""
+    try:
+        message = exact_json.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    method = message.get("method") if type(message) is dict else None
+    return method if type(method) is str else None
+
+
 def _handshake_call(message: dict[str, Any]) -> Call | None:
     params = message.get("params")
     if not _has_plain_params(params):

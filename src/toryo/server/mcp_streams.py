@@ -29,6 +29,9 @@ MOST_SUBSCRIPTIONS = 100
 """Of one session."""
 PING = 15.0
 """Seconds of silence after which something is sent, so that nobody between takes the connection for dead."""
+ABOUT_A_SESSION = frozenset({"ping", "resources/subscribe", "resources/unsubscribe"})
+"""Requests that are answered with 404 if their session is unknown, as a GET is: a client notices that a server that
+was started again no longer tells it anything."""
 
 
 @dataclass

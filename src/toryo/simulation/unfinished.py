@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toryo import block_reasons
 from toryo.agents.playbook_manager import NO_WORKERS
 from toryo.domain.wording import constant
-from toryo.operations.overview import needs
 from toryo.simulation.run import Run
 from toryo.simulation.waiting import OPEN
 
@@ -19,7 +19,7 @@ _NOT_STARTED = constant("Nobody has started it.")
 _NO_REASON = constant("No reason was given.")
 _OTHER_TASKS = constant("It waits for other tasks.")
 _NO_PROGRAM = constant("Its assignee is a person, or has no program.")
-_IN_WORDS = {**needs.GUARDS, NO_WORKERS: constant("Its manager has no workers.")}
+_IN_WORDS = {**block_reasons.WORDS, NO_WORKERS: constant("Its manager has no workers.")}
 """Reasons that are written as codes."""
 _AT_WORK = constant("Its agent was at work.")
 

@@ -83,6 +83,8 @@ class Row(Sums):
     agent_id: NotRequired[str]
     project_id: NotRequired[str]
     task_id: NotRequired[str | None]
+    title: NotRequired[str | None]
+    """Of the task, if it is still there."""
     launch_id: NotRequired[str | None]
     provider: NotRequired[str | None]
     model: NotRequired[str | None]

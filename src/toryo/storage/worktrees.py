@@ -58,7 +58,7 @@ _NEWEST = Statement(
     WORKTREE_JOBS.select()
     .where(_e.c.task_id == _p("task_id"), _e.c.kind == _p("kind"), _e.c.asked_by == _p("asked_by"))
     .order_by(_e.c.created_at.desc(), _e.c.id.desc())
-    .limit(1)
+    .limit(_p("most", type_=sa.Integer))
 )
 _UNFINISHED = Statement(WORKTREE_JOBS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
 
@@ -117,7 +117,12 @@ class Worktrees:
 
     def newest(self, kind: Kind, task_id: str, asked_by: str) -> WorktreeJob | None:
         """What was asked last by them."""
-        return WORKTREE_JOBS.one(self._connection.one(_NEWEST, kind=kind.value, task_id=task_id, asked_by=asked_by))
+        return next(iter(self.recent(kind, task_id, asked_by, 1)), None)
+
+    def recent(self, kind: Kind, task_id: str, asked_by: str, most: int) -> list[WorktreeJob]:
+        """What was asked by them, the last first."""
+        asked = {"kind": kind.value, "task_id": task_id, "asked_by": asked_by, "most": most}
+        return WORKTREE_JOBS.nouns(self._connection.all(_NEWEST, **asked))
 
     def unfinished(self) -> list[WorktreeJob]:
         """Unfinished jobs of all Coordinators, oldest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field
 from functools import cached_property
@@ -10,13 +10,13 @@ from functools import cached_property
 from toryo.domain import task_readiness
 from toryo.domain.agents import Agent
 from toryo.domain.conflict_forecast import Meeting
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.quota_windows import Kept
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.workflow.guard_limits import Limits
@@ -149,6 +149,20 @@ class Snapshot:
         found = copy(self)
         vars(found).update(sessions=sessions, launches=launches)
         return found
+
+    def with_given_back(self, task_ids: Collection[str]) -> Snapshot:
+        """This snapshot after these queue tasks of the agent went back to their queues, where they rest."""
+        found = copy(self)
+        vars(found).update(tree_states=tuple(self._given_back(each, task_ids) for each in self.tree_states))
+        vars(found).pop("main_tasks", None)
+        return found
+
+    def _given_back(self, state: TreeState, task_ids: Collection[str]) -> TreeState:
+        for task in list(state.tree.tasks.values()):
+            if task.id in task_ids and task.for_queue and task.in_progress and task.assignee_id == self.agent_id:
+                given = replace(task, status=Status.TODO, assignee_id=None)
+                state = replace(state, tree=state.tree.changed(given))
+        return state
 
     def ground_of(self, task_id: str | None) -> TreeState | None:
         """The state of the tree that holds the task."""

@@ -199,7 +199,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits to be merged in a project, in order, and the 20 entries that ended last. */
+        /** What waits to be merged in a project, in order, and the 20 entries that ended last, without those that came back and were merged since. */
         get: operations["show_merge_queue"];
         put?: never;
         post?: never;
@@ -2661,7 +2661,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "checks" | "pull_request";
+            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "checks" | "command" | "pull_request";
             /** Task Id */
             task_id: string;
             /** Project Id */
@@ -3993,16 +3993,16 @@ export interface components {
             started_at: string | null;
             /** Completed At */
             completed_at: string | null;
-            /** Task Description */
-            task_description: string;
-            /** Context */
-            context: unknown;
             /** Result */
             result: unknown;
             /** Error */
             error: string | null;
             /** Summary */
             summary: string | null;
+            /** Task Description */
+            task_description: string;
+            /** Context */
+            context: unknown;
         };
         /**
          * Artifact
@@ -5358,6 +5358,8 @@ export interface components {
             project_id?: string;
             /** Task Id */
             task_id?: string | null;
+            /** Title */
+            title?: string | null;
             /** Launch Id */
             launch_id?: string | null;
             /** Provider */
@@ -7035,7 +7037,7 @@ export interface operations {
                     /** @description What it can do. */
                     capabilities?: string[];
                     /**
-                     * @description Main tasks in progress per project at most.
+                     * @description Main tasks in progress per project at most. One process works on them in turn.
                      * @default 1
                      */
                     max_parallel_tasks?: number;
@@ -7203,7 +7205,7 @@ export interface operations {
                      */
                     capabilities?: string[] | null;
                     /**
-                     * @description Main tasks in progress at most.
+                     * @description Main tasks in progress at most; one process works on them in turn.
                      * @default null
                      */
                     max_parallel_tasks?: number | null;

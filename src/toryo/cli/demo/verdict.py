@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toryo.block_reasons import in_words
 from toryo.cli import events
 from toryo.cli.command_context import Here
 from toryo.cli.demo.answers import REVIEW
@@ -149,7 +150,7 @@ def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: li
 
 def _not_completed(task: Task) -> str:
     """The task, its status, and the first line of the reason."""
-    said = (task.get("blocked_reason") or task.get("error") or task.get("summary") or "").strip()
+    said = in_words((task.get("blocked_reason") or task.get("error") or task.get("summary") or "").strip())
     return f"{task['title']!r} is {task['status']}" + (f": {said.splitlines()[0]}" if said else "")
 
 

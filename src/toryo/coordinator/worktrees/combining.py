@@ -41,6 +41,8 @@ PLACES = ".merge-queue"
 """The directory, among the worktrees, in which combined results are checked out."""
 TRAILER = "Toryo-Merge-Queue"
 MOST_OTHERS = 5
+MOST_PATHS = 400
+"""Files of a conflict that are looked for: more would not fit into the arguments of git."""
 MOST_SEARCHED = 100
 """Merges of a target that are searched for the other side of a conflict."""
 
@@ -214,7 +216,7 @@ def _others(git: Git, base: str, work: Work, files: Sequence[str]) -> tuple[Othe
     met = git.ask("merge-base", base, work.commit)
     if met.code != 0:
         return ()
-    paths = [f":(top,literal){file}" for file in files]
+    paths = [f":(top,literal){file}" for file in files[:MOST_PATHS]]
     form = f"--format=%H%x1f%s%x1f%(trailers:key={commits_and_diffs.TASK},valueonly,separator=%x20)"
     range_ = (f"{met.text}..{base}",)
     merges = git("log", "--merges", f"--max-count={MOST_SEARCHED}", form, *range_)

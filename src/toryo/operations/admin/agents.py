@@ -58,7 +58,9 @@ class CreateAgent(Parameters):
     system_prompt: Text = Field("", description="Its role in words, delivered when it signs in.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="The queue it serves.")
     capabilities: list[str] = Field(default_factory=list, max_length=100, description="What it can do.")
-    max_parallel_tasks: int = Field(1, ge=1, le=1000, description="Main tasks in progress per project at most.")
+    max_parallel_tasks: int = Field(
+        1, ge=1, le=1000, description="Main tasks in progress per project at most. One process works on them in turn."
+    )
     provider_options: dict[str, Any] = Field(default_factory=dict, description="Options of its provider.")
     projects: list[Id] = Field(default_factory=list, max_length=100, description="Projects it becomes a member of.")
     preview: bool = Field(False, description="Dry run: create nothing; return the result, and what widens rights.")
@@ -264,7 +266,9 @@ class EditAgent(OneAgent):
     system_prompt: Text | None = Field(None, description="New system prompt.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
     capabilities: list[str] | None = Field(None, max_length=100, description="What it can do.")
-    max_parallel_tasks: int | None = Field(None, ge=1, le=1000, description="Main tasks in progress at most.")
+    max_parallel_tasks: int | None = Field(
+        None, ge=1, le=1000, description="Main tasks in progress at most; one process works on them in turn."
+    )
     provider_options: dict[str, Any] | None = Field(
         None,
         description="Options of its provider to change: each replaces the one of its name as a whole, null removes it,"

@@ -17,7 +17,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
-from toryo.domain.projects import Project, Settings
+from toryo.domain.projects import MergeQueue, Project, Settings
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
@@ -219,8 +219,23 @@ def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
     )
     widened = projects.widened(project.settings, changed.settings)
     if wanted.preview:
-        return {**_project(changed), **wider_rights.told(widened)}
+        return {**_project(changed), **wider_rights.told([*widened, *_merged_at_once(call, project, changed)])}
     return {**_save_project(call, project, changed, "project.edited", widened), **wider_rights.told(widened)}
+
+
+def _merged_at_once(call: Call, before: Project, after: Project) -> list[str]:
+    """What a merge queue that becomes automatic would find: also work that was left there on purpose."""
+    turned_on = before.settings.merge_queue is not after.settings.merge_queue is MergeQueue.AUTOMATIC
+    found = [task.id for task, _ in merge_queue.finished(call, before)] if turned_on else []
+    if not found:
+        return []
+    named = ", ".join(found[:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
+    return [
+        say("completed work that is then merged at once: {count} tasks ({task_ids})", count=len(found), task_ids=named)
+    ]
+
+
+_MOST_NAMED = 10
 
 
 def _settings(before: Settings, given: dict[str, Any]) -> Settings:

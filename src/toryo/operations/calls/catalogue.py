@@ -82,6 +82,8 @@ class Parameters(BaseModel):
             return value
         if about.context is meant_arguments.AS_MEANT:
             value = meant_arguments.structured(value)
+        if about.field_name == "context":
+            value = fields.startable(value)
         return fields.short_json(value)
 
 
@@ -133,7 +135,21 @@ class Audience(Flag):
     """Those who judge what others have changed: reviewers and managers, where tasks have worktrees."""
     TRIES_CHECKS = auto()
     """Workers who may run the checks of their task while they work."""
-    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND | REVIEWER | DIVIDER | DIFFS | TRIES_CHECKS
+    RUNS_COMMANDS = auto()
+    """Agents that may run commands by their names (`provider_options.commands`)."""
+    EVERYONE = (
+        WORKER
+        | MANAGER
+        | CHAT
+        | ORCHESTRATOR
+        | QUEUE
+        | BY_HAND
+        | REVIEWER
+        | DIVIDER
+        | DIFFS
+        | TRIES_CHECKS
+        | RUNS_COMMANDS
+    )
 
 
 class Available(Enum):

@@ -48,7 +48,7 @@ from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Proof, catalogue
-from toryo.operations.calls.credential_verification import TwoCallers, identify
+from toryo.operations.calls.credential_verification import SESSION, TwoCallers, identify
 from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.observers import Observed, Observer
@@ -353,6 +353,20 @@ class Dispatcher:
     async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]:
         return await self.database.read_little_async(lambda connection: self._listed(connection, credentials, toolset))
 
+    async def why_unknown_async(self, credentials: Credentials) -> Refusal | None:
+        """What is said to a caller whose bearer token proves nobody; None for all others, and for the token of a
+        session: who has an old one signs in again with it."""
+        if credentials.bearer is None or credentials.bearer.startswith(SESSION):
+            return None
+        return await self.database.read_little_async(lambda connection: self._why_unknown(connection, credentials))
+
+    def _why_unknown(self, connection: Connection, credentials: Credentials) -> Refusal | None:
+        try:
+            identify(Transaction(connection), credentials, self.clock())
+        except Refusal as refusal:
+            return refusal if refusal.code is Code.INVALID_CREDENTIALS else None
+        return None
+
     def _listed(self, connection: Connection, credentials: Credentials, toolset: str | None) -> list[Operation]:
         tx = Transaction(connection)
         try:
@@ -370,6 +384,7 @@ class Dispatcher:
             reviews=task is not None and task.review_of is not None,
             worktrees=project is not None and project.settings.isolation is Isolation.WORKTREE,
             tries_checks=toolsets.tries_checks(tx, caller, task, project, self.clock()),
+            runs_commands=toolsets.runs_commands(tx, caller, self.clock()),
         )
 
     def housekeep(self, chore: Callable[[Call], T]) -> T:
@@ -553,9 +568,9 @@ class Request:
         if isinstance(result, Later):
             self._record(tx, call)
             return Answered(Outcome(None, later=result, operation=self.operation), frozenset(tx.hints), call.caller)
+        refused = result.get("success") is False
         # A caller that has waited, and calls again as it is told, does not go round in circles.
-        refused = result.get("success") is False and not self.again
-        result = self._count(call, result, refused=refused)
+        result = self._count(call, result, refused=refused and not self.again)
         events = tuple(tx.events.collected) if self.dispatcher.observers else ()
         happened = bool(tx.events.collected)
         self._record(tx, call)

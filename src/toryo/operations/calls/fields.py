@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from toryo import argument_limits
 from toryo.domain import texts
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -69,6 +70,19 @@ def short_json(value: Any, most: int = LONGEST_JSON) -> Any:
             {"most": most, "size": size},
         )
     return value
+
+
+def startable(context: Any) -> Any:
+    """A task's context as it is; raises for one whose command no program could be started with."""
+    size = argument_limits.too_long(context.get("command")) if isinstance(context, dict) else None
+    if size is not None:
+        raise PydanticCustomError(
+            "command_too_long",
+            "has a command of {size} bytes, but a program takes at most {most} in one argument; store it in a file and "
+            "run that",
+            {"most": argument_limits.LONGEST, "size": size},
+        )
+    return context
 
 
 def one_line(field: FieldInfo) -> bool:

@@ -13,6 +13,7 @@ GROUPS = (
     "sessions.review_report",
     "worktrees.diff_tools",
     "worktrees.check_tools",
+    "worktrees.command_tools",
     "sessions.handoffs",
     "tasks.read_tools",
     "tasks.create_tools",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toryo.block_reasons import WORDS
 from toryo.domain import agents
 from toryo.domain.agents import Agent
 from toryo.domain.delegations import Delegation
@@ -18,7 +19,7 @@ from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.usages import Usage
-from toryo.domain.wording import constant
+from toryo.domain.wording import Worded, constant
 from toryo.operations.calls import schemas
 from toryo.storage.coordinators import Disk
 
@@ -33,6 +34,11 @@ def disk(taken: Disk | None) -> schemas.Disk | None:
         "complete": taken.complete,
         "measured_at": iso(taken.measured_at),
     }
+
+
+def code(reason: str | None) -> str | None:
+    """A reason of a task; a code of ours stays one, and is shown in words by a page."""
+    return Worded(reason, WORDS[reason]) if reason is not None and reason in WORDS else reason
 
 
 def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> schemas.Task:
@@ -51,11 +57,11 @@ def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]
         "dependencies": list(dependencies),
         "approval": each.approval.value,
         "approved_by": each.approved_by,
-        "blocked_reason": each.blocked_reason,
+        "blocked_reason": code(each.blocked_reason),
         "blocked_by": each.blocked_by,
         "result": details.result,
         "summary": details.summary,
-        "error": details.error,
+        "error": code(details.error),
         "attempt": each.attempt,
         "created_by": each.created_by,
         "requested_by": each.requested_by,

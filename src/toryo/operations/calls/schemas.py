@@ -23,7 +23,7 @@ NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
 WorktreeJobKind = Literal[
-    "diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "checks", "pull_request"
+    "diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "checks", "command", "pull_request"
 ]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
@@ -266,8 +266,8 @@ class Notification(TypedDict):
     created_at: str
 
 
-class QueueTask(TypedDict):
-    """A task in the shape of seed 4, with what a queue adds."""
+class SubmittedTask(TypedDict):
+    """A queue task for the agent that has done it: without the description and the context that it was given."""
 
     task_id: str
     id: str
@@ -289,11 +289,16 @@ class QueueTask(TypedDict):
     updated_at: str
     started_at: str | None
     completed_at: str | None
-    task_description: str
-    context: Any
     result: Any
     error: str | None
     summary: str | None
+
+
+class QueueTask(SubmittedTask):
+    """A task in the shape of seed 4, with what a queue adds."""
+
+    task_description: str
+    context: Any
 
 
 class DetailedTask(Task):

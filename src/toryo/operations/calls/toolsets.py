@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from toryo import provider_options
 from toryo.domain.agents import Agent, Role
 from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.launches import Purpose
+from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation, Project
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
@@ -33,16 +34,18 @@ def tools_for(
     reviews: bool = False,
     worktrees: bool = False,
     tries_checks: bool = False,
+    runs_commands: bool = False,
 ) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for.
 
     `reviews`: the task that the caller was started for is a review. `worktrees`: what it judges is in worktrees.
-    `tries_checks`: it may run the checks of that task.
+    `tries_checks`: it may run the checks of that task. `runs_commands`: it may run commands by their names.
     """
     for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
     started = caller.kind in (Kind.SESSION, Kind.LAUNCH)
     audience = _audience(caller, reviews=reviews, worktrees=worktrees) if started else Audience.EVERYONE
     audience |= Audience.TRIES_CHECKS if tries_checks and audience & Audience.DIVIDER else Audience.NONE
+    audience |= Audience.RUNS_COMMANDS if runs_commands else Audience.NONE
     return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
 
 
@@ -66,8 +69,27 @@ def tries_checks(tx: Transaction, caller: Caller, task: Task | None, project: Pr
         return False
     if may_everything(caller.agent):
         return True
-    here = next((each for each in tx.coordinators.all() if each.id == caller.launch.coordinator_id), None)
-    return may_change(caller.agent) and here is not None and here.sandbox and not gone(here.seen_at, now)
+    return may_change(caller.agent) and _in_sandbox(tx, caller.launch, now)
+
+
+def runs_commands(tx: Transaction, caller: Caller, now: Millis) -> bool:
+    """Whether the commands that its options name can be run: only in a sandbox, because who may run a test that it has
+    written may run anything."""
+    launch = caller.launch
+    return bool(commands_of(caller)) and launch is not None and _in_sandbox(tx, launch, now)
+
+
+def commands_of(caller: Caller) -> list[str]:
+    """The commands that people have named for an agent that a Coordinator has started for a task."""
+    agent, launch = caller.agent, caller.launch
+    if agent is None or launch is None or launch.by_passkey or launch.purpose is not Purpose.TASK:
+        return []
+    return provider_options.commands(agent.started_with(launch.provider))
+
+
+def _in_sandbox(tx: Transaction, launch: Launch, now: Millis) -> bool:
+    here = next((each for each in tx.coordinators.all() if each.id == launch.coordinator_id), None)
+    return here is not None and here.sandbox and not gone(here.seen_at, now)
 
 
 def may_change(agent: Agent) -> bool:

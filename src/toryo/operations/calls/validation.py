@@ -94,7 +94,9 @@ def _has_nul(dumped: bytes) -> bool:
 def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[str, Any]) -> Refusal:
     """How many mistakes there can be is bounded by the declarations: of names, of items of a list (`Parameters`)."""
     errors = invalid.errors(include_url=False, include_input=False)
-    too_long = all(error["type"] in ("string_too_long", "too_long", "json_too_long") for error in errors)
+    too_long = all(
+        error["type"] in ("string_too_long", "too_long", "json_too_long", "command_too_long") for error in errors
+    )
     mistakes = [
         {"parameter": ".".join(_short(part) for part in error["loc"]), "problem": _problem(error)}
         for error in errors[:20]
@@ -113,13 +115,13 @@ def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[
     )
     told = together(listed, "; ")
     instruction = together(hints) or constant("Fix these, then call it again.")
-    json_too_long = all(error["type"] == "json_too_long" for error in errors)
+    with_limit = all(error["type"] in ("json_too_long", "command_too_long") for error in errors)
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
         say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
         errors=mistakes,
-        **({"limit": errors[0]["ctx"]["most"]} if json_too_long else {}),
+        **({"limit": errors[0]["ctx"]["most"]} if with_limit else {}),
     )
 
 

@@ -8,6 +8,7 @@ lease (`lapse`), a process exit (`process_exit_reports.py`), an agent's lost rig
 from __future__ import annotations
 
 from toryo import failures
+from toryo.block_reasons import Block
 from toryo.domain.agents import SYSTEM
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose, State
@@ -140,7 +141,7 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
             changes["idle_launches"] = max(0, task.idle_launches - 1)
     after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
     if counts and after.unreported_ends >= call.context.limits.unreported_ends:
-        block_by_guard(call, after, "agent_left_without_reporting")
+        block_by_guard(call, after, Block.LEFT_WITHOUT_REPORTING)
 
 
 def _ended_from_outside(call: Call, session: Session) -> bool:
@@ -173,12 +174,12 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
         call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
 
 
-def block_by_guard(call: Call, task: Task, reason: str) -> None:
+def block_by_guard(call: Call, task: Task, reason: Block) -> None:
     """A guard blocks a task: only a person lifts that."""
     if not task.in_progress:
         return
-    mutations.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
-    call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
+    mutations.move(call, call.tree_state(task), task, Status.BLOCKED, reason.value, actor=GUARD)
+    call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason.value})
 
 
 def stopped_by_guard(call: Call, launch: Launch) -> None:
@@ -194,7 +195,7 @@ def stopped_by_guard(call: Call, launch: Launch) -> None:
     )
     before = next(earlier, None)
     if before is not None and _was_stopped_by_guard(call, before):
-        block_by_guard(call, task, "stopped_twice")
+        block_by_guard(call, task, Block.STOPPED_TWICE)
 
 
 def _was_stopped_by_guard(call: Call, launch: Launch) -> bool:

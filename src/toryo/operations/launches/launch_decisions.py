@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.block_reasons import Block
 from toryo.domain.launches import Purpose, State
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
@@ -57,7 +58,9 @@ def _without_lapsed(snapshot: Snapshot) -> Snapshot:
         for purpose, each in snapshot.launches.items()
         if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
     }
-    return snapshot.with_live(sessions, launches)
+    lost = {each.task_id for each in snapshot.sessions.values() if each.ran_out(snapshot.now) and each.task_id}
+    found = snapshot.with_live(sessions, launches)
+    return found.with_given_back(lost) if lost else found
 
 
 def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:
@@ -69,7 +72,7 @@ def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> boo
     task = tree_state.tree.tasks[decision.task_id]
     if task.idle_launches < call.context.limits.idle_launches:
         return False
-    end_of_session.block_by_guard(call, task, "no_progress")
+    end_of_session.block_by_guard(call, task, Block.NO_PROGRESS)
     return True
 
 

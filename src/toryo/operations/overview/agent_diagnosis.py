@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toryo import failures
+from toryo.block_reasons import in_words
 from toryo.domain import moves, task_readiness
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
-from toryo.domain.times import iso, iso_or_none
+from toryo.domain.times import MINUTE, iso, iso_or_none
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import fault_isolation, rendering, schemas
 from toryo.operations.calls.call import Call
@@ -28,6 +29,8 @@ from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 _SHOWN = 3
+_QUIET = 2 * MINUTE
+"""After which it is said that nothing was heard of a running process."""
 _LOOKED_AT = 50
 """Tasks among which one is looked for that can be started."""
 
@@ -120,18 +123,32 @@ def _explained(
         return constant("This is a person. Toryo does not start people.")
     if agent is not None and agent.agent_type is not None:
         return say("Toryo does not start it: its own program serves the queue {queue}.", queue=agent.agent_type)
-    if decision.reason == "already_running":
-        launch = call.tx.launches.live_of(s.project_id, s.agent_id).get(purpose)
-        session = call.tx.sessions.live_of(s.project_id, s.agent_id).get(purpose)
-        seen = last_seen.of(call, launch, session)
-        if not seen.confirmed:
-            return say(
-                "It was running when last seen, at {time}. Neither it nor its Coordinator has reported since the server"
-                " started, so it may no longer be running.",
-                time=iso(seen.at),
-            )
+    doubtful = _doubtful(call, s, purpose) if decision.reason == "already_running" else None
+    if doubtful is not None:
+        return doubtful
     archived = s.project is not None and s.project.status is ProjectStatus.ARCHIVED
     return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id, archived=archived, commands=commands)
+
+
+def _doubtful(call: Call, s: Snapshot, purpose: Purpose) -> Worded | None:
+    """What is said of a process that has not been heard for a while; None: it runs."""
+    launch = call.tx.launches.live_of(s.project_id, s.agent_id).get(purpose)
+    session = call.tx.sessions.live_of(s.project_id, s.agent_id).get(purpose)
+    seen = last_seen.of(call, launch, session)
+    if not seen.confirmed:
+        return say(
+            "It was running when last seen, at {time}. Neither it nor its Coordinator has reported since the server"
+            " started, so it may no longer be running.",
+            time=iso(seen.at),
+        )
+    if session is None or call.now - session.heard_at < _QUIET:
+        return None
+    return say(
+        "It is running, but nothing was heard of it since {time}: it made no call and printed nothing. If that lasts, "
+        "it is stopped at {until} at the latest.",
+        time=iso(session.heard_at),
+        until=iso(session.heard_at + session.patience),
+    )
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
@@ -199,7 +216,7 @@ def _start(task: Task) -> Worded:
 def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     [task, *_more] = call.tx.task_lists.page(Wanted(s.project_id, Status.BLOCKED, s.agent_id), 1)
     remedy = remedies.of_block(task, s.agent, call.tx.tasks.details(task.id).context)
-    reason = task.blocked_reason or constant("No reason was given.")
+    reason = constant(in_words(task.blocked_reason or "No reason was given."))
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
     unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
     first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()

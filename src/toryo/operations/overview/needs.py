@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
+from toryo.block_reasons import WORDS
 from toryo.domain import merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
@@ -65,13 +66,6 @@ _REPEATED = frozenset({*NATURES} - {*_FIXED_BY_PEOPLE, *_GUARDED, Failure.QUOTA}
 """Failures that can pass with time: people hear of the third in a row. A quota has a time of its own."""
 _IN_A_ROW = 3
 _NO_REASON = "No reason was given."
-GUARDS = {
-    "agent_left_without_reporting": "Its agent has left several times without reporting.",
-    "nobody_may_resolve_it": "A merge conflict that no agent may resolve: nobody of its team can change files, or they "
-    "could not. Assign it to an agent with permissions edit and unblock it, or resolve it by hand as it says.",
-    "no_progress": "Its agent was started several times and made no progress.",
-    "stopped_twice": "A guard has stopped its agent twice in a row: it kept calling without making progress.",
-}
 
 
 NEEDS = "needs"
@@ -444,7 +438,7 @@ def _questions(view: _View) -> Iterator[Need]:
             Kind.QUESTION,
             task,
             (
-                say("A check cannot run: {title}", title=task.title)
+                say("A check cannot run: {title} ({agent})", title=task.title, agent=view.name(first.agent_id))
                 if first.about_checks
                 else say(
                     "{question} ({agent})",
@@ -548,7 +542,7 @@ def _block(view: _View, task: Task, remedy: remedies.Remedy | None, log: Action 
         task,
         (
             say("Blocked by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
-            constant(GUARDS.get(reason) or reason[:BRIEF])
+            constant(WORDS.get(reason) or reason[:BRIEF])
             if guarded
             else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
         ),

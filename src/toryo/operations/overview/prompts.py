@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
+from toryo.block_reasons import in_words
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
@@ -256,7 +257,7 @@ def _assigned(task: Task) -> str:
 
 
 def _hindered(task: Task) -> str:
-    return f"{_assigned(task)}: {task.status.value}, {task.blocked_reason or '-'}"
+    return f"{_assigned(task)}: {task.status.value}, {in_words(task.blocked_reason or '-')}"
 
 
 def _named(task: Task) -> str:

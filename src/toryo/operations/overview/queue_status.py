@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from typing_extensions import TypedDict
 
+from toryo.block_reasons import in_words
 from toryo.domain import moves, task_readiness
 from toryo.domain.coordinators import LACKS
 from toryo.domain.fast_dataclasses import dataclass
@@ -157,7 +158,7 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
     by = picture.agents.get(task.blocked_by or "")
     return {
         "reason": "blocked",
-        "explanation": task.blocked_reason or constant("No reason was given."),
+        "explanation": constant(in_words(task.blocked_reason or "No reason was given.")),
         "released_by": say(
             "{who}, a person, or someone above the assignee must unblock it.",
             who=by.name if by is not None else task.blocked_by or constant("The member that blocked it"),

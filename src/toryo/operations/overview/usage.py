@@ -150,7 +150,15 @@ def _rows(call: Call, by: tuple[Group, ...], meant: Wanted) -> list[Row]:
     found.sort(
         key=lambda row: [(row[column] is None, "" if row[column] is None else row[column]) for column in columns]
     )
-    return found
+    return _with_titles(call, found) if "task" in by else found
+
+
+def _with_titles(call: Call, rows: list[Row]) -> list[Row]:
+    named = sorted({row["task_id"] for row in rows if row["task_id"] is not None})
+    titles = {task.id: task.title for task in call.tx.tasks.find_all(named)}
+    for row in rows:
+        row["title"] = titles.get(row["task_id"] or "")
+    return rows
 
 
 def _budgets(call: Call, projects: Iterable[Project]) -> list[Budget]:

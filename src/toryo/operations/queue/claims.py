@@ -13,6 +13,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from toryo.block_reasons import Block
 from toryo.domain import queue, task_readiness
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
@@ -26,7 +27,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.tasks import mutations
 
-EXHAUSTED = "attemptsExhausted"
+EXHAUSTED = Block.EXHAUSTED.value
 MOST_PASSED = 200
 """How many tasks that the agent may not claim one poll skips at most."""
 TORYO = Actor(SYSTEM, everything=True, guard=True)

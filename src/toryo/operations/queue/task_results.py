@@ -53,13 +53,14 @@ class SubmitAll(Parameters):
     )
 
 
-class Submitted(Result, schemas.QueueTask):
+class Submitted(Result, schemas.SubmittedTask):
     """The task is the answer itself."""
 
+
+class Stands(Result, schemas.QueueTask):
+    """The task is the answer itself, and also `task`, as orchestrators read it since the first version."""
+
     task: schemas.QueueTask
-
-
-class Stands(Submitted):
     dependency_failed: bool
     no_agent: bool
     claim_expires_at: str | None
@@ -198,8 +199,11 @@ def _answer(call: Call, task_id: str) -> Submitted:
 
 
 def answer_with(task: schemas.QueueTask) -> Submitted:
-    shown: Result = {"success": True}
-    return {**shown, **task, "task": task}
+    """What has become of the task; what its agent was given with it is not told again."""
+    told = {name: value for name, value in task.items() if name in schemas.SubmittedTask.__annotations__}
+    answer: Any = {"success": True, **told}
+    submitted: Submitted = answer
+    return submitted
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------
@@ -228,8 +232,12 @@ def get_task_status(call: Call, wanted: TaskStatusOf) -> Stands | Later:
     if task.open and not flagged and wanted.wait_seconds and call.may_wait:
         return Later(frozenset({f"task:{task.root_id}", f"project:{task.project_id}"}))
     held = call.tx.queues.live_claim(task.id)
+    shown = queue_tasks.show(call, call.task(task.id))
+    succeeded: Result = {"success": True}
     return {
-        **_answer(call, task.id),
+        **succeeded,
+        **shown,
+        "task": shown,
         "dependency_failed": flagged,
         "no_agent": task.for_queue
         and task.status is TaskStatus.TODO

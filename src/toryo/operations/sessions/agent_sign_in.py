@@ -20,7 +20,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import SECOND, Millis, iso
 from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Kind
@@ -129,7 +129,7 @@ def _by_credential(call: Call, wanted: Authenticate) -> SignedIn | Refused:
         return _refused(Code.INVALID_CREDENTIALS, "Invalid agent_id or passkey")
     if launch.by_passkey and launch.live:
         call.tx.launches.save(launch, replace(launch, refused_at_sign_in=True))
-        return _refused(Code.ALREADY_RUNNING, "Agent already running", hint="toryo sessions --end")
+        return _already_running(call, call.agent, (launch.project_id,))
     if end_of_session.lapse(call, launch, None) or launch.state is not State.ORDERED:
         return _refused(Code.SESSION_EXPIRED, "This launch is over", reason=launch.end_reason or "not_signed_in")
     agent = call.agent
@@ -231,14 +231,27 @@ def _on_the_spot(call: Call, agent: Agent, projects: Sequence[str]) -> SignedIn 
             running = "already_running" if decision.reason in ("already_running", "start_pending") else None
             first_reason = first_reason or running or (decision.reason if purpose is Purpose.TASK else None)
     if first_reason == "already_running":
-        return _refused(
-            Code.ALREADY_RUNNING,
-            "Agent already running",
-            reason="already_running",
-            hint="A person can end its session: toryo sessions --end SESSION.",
-        )
+        return _already_running(call, agent, projects)
     why = f"No work for {agent.id} now. {reason_texts.in_short(first_reason or 'no_in_progress_task')}"
     return _refused(Code.NOT_NOW, "No work for this agent now", why, reason=first_reason)
+
+
+def _already_running(call: Call, agent: Agent, projects: Sequence[str]) -> Refused:
+    """With the session that is in the way: its program may be gone, which only a person can know."""
+    launches = [each for each in call.tx.launches.live_of_agent(agent.id) if each.project_id in projects]
+    found = [each for launch in launches if (each := call.tx.sessions.of_launch(launch.id)) is not None]
+    error = "Agent already running"
+    if not found:
+        return _refused(Code.ALREADY_RUNNING, error, reason="already_running", hint="Its program is being started.")
+    last = max(found, key=lambda each: each.heard_at)
+    return _refused(
+        Code.ALREADY_RUNNING,
+        error,
+        f"{error}: session {last.id}, last heard of at {iso(last.heard_at)}.",
+        reason="already_running",
+        session_id=last.id,
+        hint=f"If its program is gone, a person can end it: toryo sessions --end {last.id}",
+    )
 
 
 def _not_employed(call: Call, agent: Agent, project_id: str) -> Refused | None:

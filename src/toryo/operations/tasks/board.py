@@ -14,6 +14,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
 from toryo.domain.tasks import CLOSED, Checks, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
+from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Id
@@ -263,7 +264,7 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
             "dependencies": list(edges.get(card.id, ())),
             "waits_for": sum(status not in (None, Status.COMPLETED) for status in edges.get(card.id, {}).values()),
             "approval": card.approval,
-            "blocked_reason": card.blocked_reason,
+            "blocked_reason": rendering.code(card.blocked_reason),
             "attempt": card.attempt,
             "children": children[card.id],
             "children_done": done[card.id],

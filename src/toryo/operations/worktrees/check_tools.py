@@ -13,18 +13,17 @@ from typing_extensions import TypedDict
 
 from toryo import check_names
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import AcceptanceCheck, CheckOutcome, Task
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
-from toryo.operations.calls import rendering, toolsets
+from toryo.operations.calls import toolsets
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused, Result
 from toryo.operations.tasks import below_main_task, due_checks
-from toryo.operations.worktrees import worktree_locks, worktree_requests
+from toryo.operations.worktrees import session_jobs, worktree_locks, worktree_requests
 
 TOLD = 2_000
 """Characters of a check's output: its end."""
@@ -64,7 +63,8 @@ def run_check(call: Call, wanted: RunCheck) -> Tried | Refused | Later:
     refuse_unable(call, main)
     worktree = worktree_requests.open_worktree(call, main)
     options = _options(call, main, worktree, wanted.name)
-    job = _standing(call, worktree, options) or _ask(call, worktree, options)
+    job = session_jobs.standing(call, Kind.CHECKS, worktree.task_id, worktree.coordinator_id, options)
+    job = job or _ask(call, worktree, options)
     if not job.over:
         if call.may_wait:
             return Later(frozenset({f"worktree_job:{job.id}"}))
@@ -75,8 +75,7 @@ def run_check(call: Call, wanted: RunCheck) -> Tried | Refused | Later:
             "Call run_check again with the same arguments: it waits for them.",
         )
         return Refused(still.answer())
-    call.tx.worktrees.save_job(job, replace(job, options={**(job.options or {}), _TOLD: True}))
-    return _told(job)
+    return _told(session_jobs.tell(call, job))
 
 
 # --- who may ----------------------------------------------------------------------------------------------------------
@@ -93,21 +92,13 @@ def refuse_unable(call: Call, main: Task) -> None:
 
 # --- the job ----------------------------------------------------------------------------------------------------------
 
-_TOLD = "told"
-
 
 def _options(call: Call, main: Task, worktree: Worktree, name: str | None) -> dict[str, Any]:
     """As the checks of a success report are handed out."""
-    checks = _due(call, main, name)
-    project, launch = call.project(main.project_id), call.tx.launches.find(call.session.launch_id)
-    provider = launch.provider if launch is not None else call.agent.provider
+    checks, project = _due(call, main, name), call.project(main.project_id)
     return {
+        **session_jobs.as_started(call),
         "checks": [{**each} for each in checks],
-        "launch_id": call.session.launch_id,
-        "agent_id": call.agent.id,
-        "ai_type": provider,
-        "provider_options": call.agent.started_with(provider),
-        "network": {**rendering.asked_network(project)},
         "setup": project.settings.tree_setup,
         "worktree": worktree.directory,
         "unsandboxed": toolsets.may_everything(call.agent),
@@ -125,14 +116,6 @@ def _due(call: Call, main: Task, name: str | None) -> list[AcceptanceCheck]:
         "Your task has no such check." if checks else "Your task has no checks.",
         say("Use one of: {names}.", names=names) if checks else "Call report_completed when your task is done.",
     )
-
-
-def _standing(call: Call, worktree: Worktree, options: dict[str, Any]) -> WorktreeJob | None:
-    """The run that this session has asked for and has not been told of."""
-    job = call.tx.worktrees.newest(Kind.CHECKS, worktree.task_id, call.agent.id)
-    if job is None or job.options != options:
-        return None
-    return None if not job.over and worktree_locks.is_away(call, worktree.coordinator_id) else job
 
 
 def _ask(call: Call, worktree: Worktree, options: dict[str, Any]) -> WorktreeJob:

@@ -267,7 +267,7 @@ class ReportWorktreeJob(Parameters):
         None, description="Set if neither a person nor Toryo has moved the branch to merge into."
     )
     evidence: list[CheckRun] = Field(
-        default_factory=list, max_length=100, description="Of a job of that kind: how each check ended."
+        default_factory=list, max_length=100, description="Of checks or a command: how each ended."
     )
     answer: DiffTold | OutcomeTold = Field(default_factory=OutcomeTold, description="What was asked for.")
 
@@ -293,7 +293,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
             "Report the address as the service names it.",
         )
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
-    if job.kind is Kind.CHECKS:
+    if job.kind in (Kind.CHECKS, Kind.COMMAND):
         answer["evidence"] = [each.model_dump() for each in told.evidence]
     if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE, Kind.PULL_REQUEST):
         answer["merged"] = [each.model_dump(exclude_none=True) for each in told.merged]

@@ -1,4 +1,4 @@
-"""Jobs about worktrees that people have asked for, handed to the Coordinator that has the files."""
+"""Jobs about worktrees that people or agents have asked for, handed to the Coordinator that has the files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _hand_out_worktree_job(call: Call, job: WorktreeJob) -> Job:
 
 def _shown_worktree_job(call: Call, job: WorktreeJob) -> Job:
     worktree, project = call.tx.worktrees.find(job.task_id), call.tx.projects.find(job.project_id)
-    assert worktree is not None and project is not None
+    assert project is not None
     # The author of a merge: name, and the address if an owner has entered one.
     person, account = call.tx.agents.find(job.asked_by), call.tx.people.account(job.asked_by)
     name = person.name if person is not None else ""
@@ -66,8 +66,8 @@ def _shown_worktree_job(call: Call, job: WorktreeJob) -> Job:
         "kind": job.kind.value,
         "task_id": job.task_id,
         "project_id": job.project_id,
-        "path": worktree.path,
-        "branch": worktree.branch,
+        "path": worktree.path if worktree is not None else "",
+        "branch": worktree.branch if worktree is not None else "",
         "working_directory": project.working_directory,
         "asked_by": job.asked_by,
         "name": name,

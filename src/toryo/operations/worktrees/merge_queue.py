@@ -260,8 +260,16 @@ def _without_the_unwanted(call: Call, task: Task, old: Entry, new: Entry) -> Ent
 
 
 def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
-    """Finished work that is not in the queue, and was not since it was finished: that was decided about already. Parts
-    come with the whole: if that is blocked, put off or has failed, a person decides about them."""
+    return [
+        enter(call, project, task, worktree.base_branch or "", worktree.coordinator_id, TORYO)
+        for task, worktree in finished(call, project)[: max(0, rules.MOST - len(waiting))]
+    ]
+
+
+def finished(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
+    """Finished work that is not in the queue, and was not since it was finished: that was decided about already. In the
+    order in which an automatic queue takes it. Parts come with the whole: if that is blocked, put off or has failed, a
+    person decides about them."""
     found = call.tx.worktrees.of_project(project.id, _MOST_WORKTREES, state=State.OPEN)
     changed = [each for each in found if each.changed and each.trouble is None and each.base_branch is not None]
     standing = reviews.standing(call, changed) if changed else {}
@@ -278,12 +286,7 @@ def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
             continue
         if (entry is None or entry.added_at < task.completed_at) and not _changing(call, task.id):
             new.append((task, each))
-    new.sort(key=lambda pair: (pair[0].completed_at, pair[0].id))
-    room = max(0, rules.MOST - len(waiting))
-    return [
-        enter(call, project, task, worktree.base_branch or "", worktree.coordinator_id, TORYO)
-        for task, worktree in new[:room]
-    ]
+    return sorted(new, key=lambda pair: (pair[0].completed_at, pair[0].id))
 
 
 def _changing(call: Call, task_id: str) -> bool:

@@ -13,11 +13,12 @@ from toryo.domain import merge_queue as rules
 from toryo.domain import review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.merge_queue import Entry, State
+from toryo.domain.merge_queue import RETURNED, Entry, State
 from toryo.domain.projects import MergeQueue, Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
+from toryo.domain.worktrees import State as WorktreeState
 from toryo.domain.worktrees import Worktree
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -57,7 +58,8 @@ class EntryResult(Result):
     reads=True,
 )
 def show_merge_queue(call: Call, wanted: InProject) -> MergeQueueResult:
-    """What waits to be merged in a project, in order, and the 20 entries that ended last."""
+    """What waits to be merged in a project, in order, and the 20 entries that ended last, without those that came back
+    and were merged since."""
     return {"success": True, "merge_queue": _shown(call, call.project(wanted.project_id))}
 
 
@@ -301,7 +303,7 @@ def _one(call: Call, entry: Entry) -> EntryResult:
 def _shown(call: Call, project: Project) -> schemas.MergeQueue:
     queue = call.tx.merge_queue.queue(project.id)
     waiting = call.tx.merge_queue.waiting_in(project.id)
-    ended = call.tx.merge_queue.ended(project.id, MOST_ENDED)
+    ended = _without_resolved(call, call.tx.merge_queue.ended(project.id, MOST_ENDED))
     return {
         "project_id": project.id,
         "mode": project.settings.merge_queue.value,
@@ -312,6 +314,13 @@ def _shown(call: Call, project: Project) -> schemas.MergeQueue:
         "entries": _entries(call, waiting, waiting),
         "ended": _entries(call, ended, waiting),
     }
+
+
+def _without_resolved(call: Call, ended: list[Entry]) -> list[Entry]:
+    """Without what came back and was merged since, with its correction or by hand: nothing is left to do about it."""
+    returned = [entry.task_id for entry in ended if entry.state in RETURNED]
+    merged = {each.task_id for each in call.tx.worktrees.of(returned) if each.state is WorktreeState.MERGED}
+    return [entry for entry in ended if entry.state not in RETURNED or entry.task_id not in merged]
 
 
 def _entries(call: Call, found: Sequence[Entry], waiting: Iterable[Entry]) -> list[schemas.MergeQueueEntry]:

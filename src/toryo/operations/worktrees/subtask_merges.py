@@ -14,6 +14,7 @@ from typing import Annotated
 import orjson
 from pydantic import Field
 
+from toryo.block_reasons import Block
 from toryo.check_names import some
 from toryo.domain import moves, review_checks
 from toryo.domain.agents import SYSTEM
@@ -38,7 +39,6 @@ MOST_FILES = 2_000
 MOST = 1_000
 CHECK = "work of subtasks"
 """As what it is told that the work cannot be merged."""
-NOBODY = "nobody_may_resolve_it"
 _GUARD = Actor(SYSTEM, everything=True, guard=True)
 
 
@@ -208,7 +208,9 @@ def _made(call: Call, task: Task, part: Task, worktree: Worktree) -> Worktree:
         call, part, title, text, by=by, nobody=by is None, merges=[worktree.branch], parent=call.task(task.id)
     )
     if by is None:
-        mutations.move(call, call.tree_state(made), made, Status.BLOCKED, NOBODY, actor=_GUARD)
+        mutations.move(
+            call, call.tree_state(made), made, Status.BLOCKED, Block.NOBODY_MAY_RESOLVE_IT.value, actor=_GUARD
+        )
     found[part.id] = Brought(**{**each, "solver": made.id, "tries": tries})
     worktree = replace(worktree, subtasks=found)
     call.tx.worktrees.put(worktree)

@@ -175,20 +175,28 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
 
 def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None = None) -> WorktreeJob:
     """Sends the Coordinator with the files on a worktree job."""
+    job = send_to(call, worktree.coordinator_id, worktree.task_id, worktree.project_id, kind, options)
+    if kind not in LOOKS:
+        asked = f"worktree.{kind.value}_asked"
+        call.event(asked, task=call.tx.tasks.find(worktree.task_id), data={"job_id": job.id})
+    return job
+
+
+def send_to(
+    call: Call, coordinator_id: str, task_id: str, project_id: str, kind: Kind, options: dict[str, Any] | None
+) -> WorktreeJob:
+    """Sends a Coordinator on a job about a task, which may have no worktree."""
     job = WorktreeJob(
         id=call.new_id(ids.WORKTREE_JOB),
         kind=kind,
-        task_id=worktree.task_id,
-        project_id=worktree.project_id,
-        coordinator_id=worktree.coordinator_id,
+        task_id=task_id,
+        project_id=project_id,
+        coordinator_id=coordinator_id,
         asked_by=call.actor.id,
         options=options,
         created_at=call.now,
     )
     call.tx.worktrees.add_job(job)
-    if kind not in LOOKS:
-        asked = f"worktree.{kind.value}_asked"
-        call.event(asked, task=call.tx.tasks.find(worktree.task_id), data={"job_id": job.id})
     call.tx.hint(WORK)
     return job
 

@@ -11,7 +11,7 @@ import type { Seen } from "@/views/settings/use-editing";
 const PLAIN = ["name", "system_prompt"] as const;
 const ROLES: readonly Agent["role"][] = ["owner", "manager", "worker"];
 const OR_NOTHING = ["reports_to", "provider", "model", "agent_type"] as const;
-const OPTIONS = ["permissions", "fallback", "labels", "account", "others"] as const;
+const OPTIONS = ["permissions", "commands", "fallback", "labels", "account", "others"] as const;
 
 /** Nobody has chosen yet: what fits is taken. */
 export const UNSAID = "?";
@@ -28,6 +28,7 @@ export const EMPTY: Fields = {
   capabilities: "",
   max_parallel_tasks: "1",
   permissions: "",
+  commands: "",
   fallback: "",
   labels: "",
   account: "",
@@ -35,7 +36,7 @@ export const EMPTY: Fields = {
 };
 
 export function fieldsOf(agent: Agent): Seen {
-  const { permissions, fallback, labels, account, ...others } = agent.provider_options;
+  const { permissions, commands, fallback, labels, account, ...others } = agent.provider_options;
   const lines = linesOf(fallback);
   const fields: Fields = {
     name: agent.name,
@@ -48,6 +49,7 @@ export function fieldsOf(agent: Agent): Seen {
     capabilities: agent.capabilities.join(", "),
     max_parallel_tasks: String(agent.max_parallel_tasks),
     permissions: text(permissions),
+    commands: Array.isArray(commands) ? commands.join("\n") : "",
     fallback: lines ?? "",
     labels: Array.isArray(labels) ? labels.join(", ") : "",
     account: text(account),
@@ -82,14 +84,23 @@ export function editOf(changes: Fields, all: Fields): AgentEdit {
 export function optionsOf(all: Fields): Record<string, unknown> {
   const fallback = fallbackOf(all["fallback"] ?? "");
   const labels = listed(all["labels"] ?? "");
+  const commands = linesIn(all["commands"] ?? "");
   return {
     ...objectOf(all["others"] ?? ""),
     ...(all["permissions"] ? { permissions: all["permissions"] } : {}),
+    ...(commands.length > 0 && all["permissions"] !== "full" ? { commands } : {}),
     ...(fallback === undefined ? {} : { fallback }),
     ...(labels.length > 0 ? { labels } : {}),
     ...(all["account"] ? { account: all["account"] } : {}),
   };
 }
+
+/** One of each line: a command may have commas. */
+const linesIn = (said: string) =>
+  said
+    .split("\n")
+    .map((each) => each.trim())
+    .filter(Boolean);
 
 function objectOf(said: string): Record<string, unknown> {
   const value: unknown = said.trim() === "" ? {} : JSON.parse(said);

@@ -150,6 +150,17 @@ function Options({ draft, set }: Omit<AgentFieldsProps, "self">) {
           ...permissions.map((each) => ({ value: each, label: t(`agent.permission.${each}`) })),
         ]}
       />
+      {draft["permissions"] !== "full" && (
+        <TextArea
+          label={t("agent.commands")}
+          help={t("agent.commandsHelp")}
+          className="font-mono text-[13px]"
+          autoCapitalize="none"
+          spellCheck={false}
+          rows={2}
+          {...value("commands")}
+        />
+      )}
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField label={t("agent.labels")} help={t("agent.labelsHelp")} {...value("labels")} />
         <TextField label={t("agent.account")} help={t("agent.accountHelp")} {...value("account")} />

@@ -89,6 +89,17 @@ describe("an agent as fields", () => {
     });
   });
 
+  it("shows commands as lines, and sends none with full, which allows all", () => {
+    const { fields } = fieldsOf({ ...agent, provider_options: { commands: ["pytest", "npm test"] } } as Agent);
+    expect(fields["commands"]).toBe("pytest\nnpm test");
+    const more = { ...fields, commands: " pytest -k a,b \n\nruff check\n" };
+    expect(bodyOf(changed(fields, more), more)).toEqual({
+      provider_options: { commands: ["pytest -k a,b", "ruff check"] },
+    });
+    const all = { ...fields, permissions: "full" };
+    expect(bodyOf(changed(fields, all), all)).toEqual({ provider_options: { permissions: "full" } });
+  });
+
   it("shows fallbacks as lines, and sends them as they were stored", () => {
     const several = [
       { provider: "claude", account: "second" },

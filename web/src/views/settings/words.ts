@@ -312,6 +312,9 @@ export const en = {
       edit: "Read and write files",
       full: "Full",
     },
+    commands: "Commands",
+    commandsHelp:
+      "Commands that it may run in a sandbox, without a shell and with any further arguments. Write one per line, for example pytest or npm test.",
     fallback: "Fallback programs",
     fallbackHelp:
       "Used while the agent's own program cannot run, for example when its quota is used up. The first that can run is used. Write one per line: provider, model, account. Examples: gemini gemini-2.5-flash, claude (second).",
@@ -827,6 +830,9 @@ export const ja: typeof en = {
       edit: "ファイルの読み取りと書き込み",
       full: "すべて",
     },
+    commands: "コマンド",
+    commandsHelp:
+      "サンドボックスの中で、シェルを使わずに実行できるコマンドです。引数は自由に加えられます。1 行に 1 つずつ書きます（例: pytest、npm test）。",
     fallback: "代わりのプログラム",
     fallbackHelp:
       "利用枠を使い切ったときなど、エージェント自身のプログラムを実行できない間に使われます。実行できる最初のものが使われます。1 行に 1 つずつ、プロバイダー、モデル、アカウントの順に書きます（例: gemini gemini-2.5-flash、claude (second)）。",

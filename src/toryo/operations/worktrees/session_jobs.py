@@ -1,0 +1,43 @@
+"""Jobs that an agent asks of the Coordinator that has started it, while it works: `run_check` and `run_command`.
+
+Each call waits for its own run: one that did not wait long enough gets the same run when it is repeated, and a run is
+told once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.worktrees import Kind, WorktreeJob
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.worktrees import worktree_locks, worktree_requests
+
+_TOLD = "told"
+
+
+def as_started(call: Call) -> dict[str, Any]:
+    """What decides on the sandbox of what runs for the caller: how its program was started."""
+    project, launch = call.project(call.session.project_id), call.tx.launches.find(call.session.launch_id)
+    provider = launch.provider if launch is not None else call.agent.provider
+    return {
+        "launch_id": call.session.launch_id,
+        "agent_id": call.agent.id,
+        "ai_type": provider,
+        "provider_options": call.agent.started_with(provider),
+        "network": {**rendering.asked_network(project)},
+    }
+
+
+def standing(call: Call, kind: Kind, task_id: str, coordinator_id: str, options: dict[str, Any]) -> WorktreeJob | None:
+    """The run that this session has asked for with the same words and has not been told of."""
+    asked = call.tx.worktrees.recent(kind, task_id, call.agent.id, worktree_requests.MOST_KEPT)
+    job = next((each for each in asked if each.options == options), None)
+    return None if job is None or (not job.over and worktree_locks.is_away(call, coordinator_id)) else job
+
+
+def tell(call: Call, job: WorktreeJob) -> WorktreeJob:
+    """What becomes of a run whose result is answered now."""
+    call.tx.worktrees.save_job(job, replace(job, options={**(job.options or {}), _TOLD: True}))
+    return job
