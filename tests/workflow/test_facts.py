@@ -272,7 +272,7 @@ def test_a_subtask_that_somebody_reviews_is_waited_for_and_not_worked_on() -> No
 
 def test_what_others_have_at_work_for_a_worker_is_what_it_waits_for() -> None:
     here = case(tree_state(JOB, at_work("theirs", "bob", below=JOB), todo("part", "ann", below=JOB)), "ann")
-    assert facts.awaited_from_others(here) == {"theirs"}
+    assert facts.awaited_from_others(here) == frozenset({"theirs"})
 
 
 def test_what_an_agent_that_is_gone_cannot_do_waits_for_everybody_who_could() -> None:
