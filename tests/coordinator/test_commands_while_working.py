@@ -104,12 +104,16 @@ def test_it_gets_its_words_as_they_are(repository: Repository, place: Path, work
 
 
 @pytest.mark.usefixtures("sandboxed")
-def test_of_an_agent_that_reads_it_changes_nothing_in_the_project_either(repository: Repository, place: Path) -> None:
-    repository.commit(file="read me")
-    order = job(repository, None, "sh", "-c", "cat file; touch made", permissions="read")
+@pytest.mark.parametrize("isolated", [False, True], ids=["in the project", "in a worktree"])
+def test_of_an_agent_that_reads_it_changes_nothing_where_it_works_either(
+    repository: Repository, place: Path, worktree: Worktree, isolated: bool
+) -> None:
+    for directory in (repository.path, worktree.working_directory):
+        (directory / "file").write_text("read me")
+    order = job(repository, worktree if isolated else None, "sh", "-c", "cat file; touch made", permissions="read")
     [found] = ran(jobs(place), order)["evidence"]
     assert "read me" in found["output"] and found["exit_code"] != 0
-    assert not (repository.path / "made").exists()
+    assert not (repository.path / "made").exists() and not (worktree.working_directory / "made").exists()
 
 
 @pytest.mark.usefixtures("sandboxed")

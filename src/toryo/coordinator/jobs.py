@@ -217,7 +217,7 @@ class Jobs:
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id, ai_type=order.ai_type))
         async with self._lanes.setdefault((order.project_id, order.launch_id), asyncio.Lock()):
             directory = await asyncio.to_thread(self._workplace, job, order)
-            wall = self._starter.check_walled(order, directory)
+            wall = self._starter.check_walled(order, directory, as_agent=True)
             run = await acceptance_checks.executed(words, acceptance_checks.TIME_LIMIT, directory, wall, COMMAND_TOLD)
         said = run.output if run.exit_code is not None else "\n".join(filter(None, (run.why, run.output)))
         outcome = "failed" if run.why else "passed"
