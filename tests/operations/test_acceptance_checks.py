@@ -98,6 +98,19 @@ def test_an_agent_whose_checks_take_long_leaves_and_is_started_again_only_if_one
         assert crew.start("w1").next()["failed_checks"][0]["message"] == "is not there"
 
 
+def test_an_agent_whose_long_checks_fail_each_time_is_not_started_for_ever(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    for _ in range(Limits().idle_launches):
+        worker = crew.start("w1")
+        reporting(worker)
+        (check,) = checks(crew)
+        crew.advance(acceptance.PATIENCE / SECOND)
+        assert reporting(worker).later is None
+        judge(crew, check, ("hello.txt", "is not there"))
+    assert crew.coordinator().starts(agent_ids=["w1"]) == []
+    assert (crew.status(task), crew.show(task)["blocked_reason"]) == ("blocked", "no_progress")
+
+
 def test_a_person_is_told_once_of_all_checks_that_wait_for_a_coordinator(crew: World):
     """Their agents have left, and are held: nobody else would say so."""
     tasks = [crew.task(each, acceptance=FILE) for each in ("w1", "w2")]
