@@ -412,11 +412,12 @@ class Starter:
             yield from (other.place for other in found.own if other.place.resolve() not in real)
 
     def check_walled(
-        self, order: CheckOrder, directory: Path, *, setup: bool = False
+        self, order: CheckOrder, directory: Path, *, setup: bool = False, as_agent: bool = False
     ) -> Callable[[Sequence[str]], Walled]:
         """How the command of an acceptance check is executed: what it runs, an agent may have written. In a checkout of
         our own it may write, also for an agent that only reads: tests and builds do. `setup`: it is one that sets the
-        directory up; it may have a network of its own."""
+        directory up; it may have a network of its own. `as_agent`: it runs where the agent works, and writes only what
+        the agent may."""
         env = self.check_environment(order)
         own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
         ours = directory.resolve().is_relative_to(self.worktrees.resolve())
@@ -429,7 +430,8 @@ class Starter:
             project = Path(own).resolve() if ours else directory.resolve()
             provider = self.providers.get(order.ai_type)
             given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
-            looks = not (setup or ours) and provider is not None and provider.model_cli and given == Permissions.READ
+            free = setup or (ours and not as_agent)
+            looks = not free and provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
             program = network_limits.Program(  # it asks no model
                 machine=self._inherited, project_id=order.project_id, agent_id=order.agent_id
