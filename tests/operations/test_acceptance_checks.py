@@ -111,6 +111,25 @@ def test_an_agent_whose_long_checks_fail_each_time_is_not_started_for_ever(crew:
     assert (crew.status(task), crew.show(task)["blocked_reason"]) == ("blocked", "no_progress")
 
 
+def test_nor_is_a_manager_to_whom_its_failed_checks_are_news(crew: World):
+    task = crew.task("boss", acceptance=FILE)
+    crew.task("w1", parent_task_id=task)
+    crew.start("w1").report()
+    for _ in range(3 * Limits().idle_launches):
+        launches = crew.coordinator().claim(agent_ids=["boss"], free_slots=1)["start"]
+        if not launches:
+            break
+        boss = crew.process(launches[0])
+        boss.sign_in()
+        boss.call("get_my_task")
+        reporting(boss)
+        (check,) = checks(crew)
+        crew.advance(acceptance.PATIENCE / SECOND)
+        assert reporting(boss).later is None
+        judge(crew, check, ("hello.txt", "is not there"))
+    assert (crew.status(task), crew.show(task)["blocked_reason"]) == ("blocked", "no_progress")
+
+
 def test_a_person_is_told_once_of_all_checks_that_wait_for_a_coordinator(crew: World):
     """Their agents have left, and are held: nobody else would say so."""
     tasks = [crew.task(each, acceptance=FILE) for each in ("w1", "w2")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toryo.block_reasons import Block
 from toryo.domain.launches import Purpose, State
+from toryo.domain.tasks import Checks, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations
@@ -65,15 +66,20 @@ def _without_lapsed(snapshot: Snapshot) -> Snapshot:
 
 def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:
     """The guard against starting again and again: blocks the task, and says whether it did."""
-    if decision.reason != "has_in_progress_task":
+    tree_state = snapshot.ground_of(decision.task_id) if decision.task_id is not None else None
+    if tree_state is None or decision.task_id is None:
         return False
-    tree_state = snapshot.ground_of(decision.task_id)
-    assert tree_state is not None and decision.task_id is not None
     task = tree_state.tree.tasks[decision.task_id]
-    if task.idle_launches < call.context.limits.idle_launches:
+    if not brings_nothing_new(decision.reason, task) or task.idle_launches < call.context.limits.idle_launches:
         return False
     end_of_session.block_by_guard(call, task, Block.NO_PROGRESS)
     return True
+
+
+def brings_nothing_new(reason: str, task: Task) -> bool:
+    """Whether a start for this reason is one without progress, as far as is known. Failed checks are news to a manager,
+    and no progress."""
+    return reason == "has_in_progress_task" or task.checks is Checks.FAILED
 
 
 def record(call: Call, agent_id: str, project_id: str, purpose: Purpose, decision: Decision) -> None:

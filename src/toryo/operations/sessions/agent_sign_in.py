@@ -299,7 +299,7 @@ def _consume(call: Call, agent: Agent, launch: Launch, *, by_passkey: bool) -> S
     _readdress(call, session)
     call.tx.sessions.add(session, digest(token))
     if task is not None:
-        idle = task.idle_launches + 1 if launch.reason == "has_in_progress_task" else 0
+        idle = task.idle_launches + 1 if launch_decisions.brings_nothing_new(launch.reason, task) else 0
         call.tx.tasks.save(task, replace(task, wait=None, idle_launches=idle))
     call.adopt(session)
     call.event(
