@@ -415,6 +415,8 @@ def _below(task: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, 
 
 def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> list[str]:
     """What each of them waits for; empty where somebody is at work, or about to be."""
+    if task["status"] == "todo" and task.get("review_of"):
+        return [f"It is a review. It starts by itself as soon as {task['assignee_id']} can do it."]
     if task["status"] != "in_progress":
         blocked = in_words(task.get("blocked_reason") or "")
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")
@@ -462,8 +464,9 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
     conflicts += [_conflict(each) for each in task.get("may_conflict_with") or ()]
     if task["status"] != "in_progress":
         return [*_why_nothing_moves(here, task, tree), *conflicts]
+    checking = ["Its checks are running."] if task.get("checks") == "running" else []
     decided = _in_words(here, _decisions(here, task, tree), whole)
-    return [*(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
+    return [*checking, *(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
 
 
 def network(here: Here, task_id: str) -> list[str]:
