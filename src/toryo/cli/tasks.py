@@ -160,7 +160,12 @@ def list_tasks(
     shown = _of_today(found) if "closed_since" in only else found
     here.answer(
         {"success": True, "tasks": shown},
-        lambda: _print_list(shown, older=_has_older(here, names, only, len(shown)), several=len(names) > 1),
+        lambda: _print_list(
+            shown,
+            older=_has_older(here, names, only, len(shown)),
+            several=len(names) > 1,
+            limited=bool(status or assignee or parent),
+        ),
     )
 
 
@@ -561,8 +566,12 @@ def _has_older(here: Here, names: list[str], only: dict[str, Any], many: int) ->
     return sum(len(here.get(f"/projects/{name}/tasks", **wanted)["tasks"]) for name in names) > many
 
 
-def _print_list(tasks: list[dict[str, Any]], *, older: bool, several: bool) -> None:
-    _print_tasks(tasks, several=several)
+def _print_list(tasks: list[dict[str, Any]], *, older: bool, several: bool, limited: bool) -> None:
+    """`limited`: to some of the tasks, so that an empty list does not say that there are none."""
+    if limited and not tasks:
+        output.say("No such tasks.")
+    else:
+        _print_tasks(tasks, several=several)
     if older:
         output.say("Tasks closed more than a day ago are not shown: toryo task list --all")
 
