@@ -34,6 +34,8 @@ RIGHT: Mapping[Kind, Any] = {
     Kind.DIRECTORY: "/srv/work",
     Kind.PROGRAMS: {"provider": "codex", "model": "gpt-5", "account": "second"},
     Kind.PLAN: {"tasks": []},
+    Kind.AMOUNT: 2.5,
+    Kind.COUNT: 1_000,
 }
 
 
@@ -94,9 +96,11 @@ def misspelt(word: str) -> set[str]:
 
 
 def _takes(option: Option, value: Any) -> bool:
-    """What is no nonsense for this kind: an empty list of words, any mapping as a plan."""
+    """What is no nonsense for this kind: an empty list of words, any mapping as a plan, any amount."""
     if option.kind is Kind.CHOICE:
         return value in option.values
+    if option.kind in (Kind.AMOUNT, Kind.COUNT):
+        return isinstance(value, int if option.kind is Kind.COUNT else int | float)
     return (option.kind in (Kind.WORDS, Kind.COMMANDS) and value == []) or (
         option.kind is Kind.PLAN and isinstance(value, dict)
     )
@@ -240,6 +244,10 @@ def test_what_takes_a_limit_away_widens() -> None:
     more = {**also, "fallback": [*also["fallback"], {"provider": "codex"}]}
     assert told(replace(read, options=also), replace(read, options=more)) == []
     assert told(read, replace(read, provider=None, options={})) == [], "nobody starts it"
+    limited = {"permissions": "read", "budget_per_day": 1, "tokens_per_day": 9}
+    assert told(replace(read, options=limited), read) == ["budget_per_day: 1 → none", "tokens_per_day: 9 → none"]
+    assert told(replace(read, options=limited), replace(read, options={**limited, "budget_per_day": 5})) == []
+    assert told(read, replace(read, options={**read.options, "unmetered": True})) == ["unmetered: none → true"]
 
 
 def test_a_command_that_those_of_before_do_not_allow_widens() -> None:

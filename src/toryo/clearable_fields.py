@@ -31,7 +31,15 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
             "ports": [],
         },
     },
-    "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": [], "touches": []},
+    "edit_task": {
+        "assignee_id": None,
+        "description": "",
+        "context": {},
+        "acceptance": [],
+        "touches": [],
+        "budget_usd": None,
+        "budget_tokens": None,
+    },
     "edit_schedule": {"assignee_id": None, "agent_type": None, "description": "", "context": {}, "acceptance": []},
     "edit_webhook": {
         "events": [],

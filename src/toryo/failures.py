@@ -27,6 +27,8 @@ class Failure(StrEnum):
     MACHINE_FAILED = "machine_failed"
     """The Coordinator's machine could not start it: its disk is full, or it has no process or file left."""
     BAD_CONFIG = "bad_config"
+    UNMETERED = "unmetered"
+    """Budgets limit it, and what its program spends is not known."""
     BAD_DIRECTORY = "bad_directory"
     """The directory of its project cannot be used."""
     BAD_WORKTREE = "bad_worktree"
@@ -116,6 +118,15 @@ NATURES: Mapping[Failure, Nature] = {
         "its program or its options are not configured correctly",
         people="Its configuration has a mistake. Correct it, then resume the agent.",
         correct="--option NAME=VALUE",
+        logged=True,
+    ),
+    Failure.UNMETERED: Nature(
+        "it has a budget, and nothing tells what its program spends",
+        people="It has a budget, and nothing tells what its program spends. Set prices in the Coordinator's file, or a "
+        "budget in tokens, or accept that no budget limits it. Then resume the agent.",
+        correct="--option unmetered=true",
+        fallback=True,
+        outside=True,
         logged=True,
     ),
     Failure.BAD_DIRECTORY: Nature(

@@ -19,6 +19,8 @@ from toryo.nearest import nearest
 from toryo.sandbox_network import Network
 
 Value = str | bool
+MOST_AMOUNT = 10**15
+"""US dollars, or tokens."""
 
 
 class Kind(StrEnum):
@@ -34,6 +36,10 @@ class Kind(StrEnum):
     DIRECTORY = "directory"
     PROGRAMS = "programs"
     PLAN = "plan"
+    AMOUNT = "amount"
+    """A number from 0."""
+    COUNT = "count"
+    """A whole one."""
 
 
 class Widens(StrEnum):
@@ -48,6 +54,8 @@ class Widens(StrEnum):
     """A command that those of before do not allow."""
     ANY = "any"
     """Every new value; not its removal."""
+    REMOVAL = "removal"
+    """Its removal, of an option that limits."""
 
 
 class Permissions(StrEnum):
@@ -122,6 +130,14 @@ SANDBOX_NETWORK = Option(
     also=sandbox_network.WORDS,
     widens=Widens.BY_ORDER,
 )
+UNMETERED = Option(
+    "unmetered",
+    Kind.CHOICE,
+    "true: it is also started where none of its budgets can limit it, because nothing tells what it spends.",
+    "true",
+    values=(True,),
+    widens=Widens.ANY,
+)
 COMMON: tuple[Option, ...] = (
     Option(
         "labels",
@@ -160,6 +176,21 @@ COMMON: tuple[Option, ...] = (
         widens=Widens.BY_ORDER,
     ),
     SANDBOX_NETWORK,
+    Option(
+        "budget_per_day",
+        Kind.AMOUNT,
+        "What it may spend in a day, in US dollars, in all of its projects.",
+        "a number from 0",
+        widens=Widens.REMOVAL,
+    ),
+    Option(
+        "tokens_per_day",
+        Kind.COUNT,
+        "The same in tokens, input and output.",
+        "a whole number from 0",
+        widens=Widens.REMOVAL,
+    ),
+    UNMETERED,
 )
 """Options of every provider."""
 
@@ -430,6 +461,12 @@ def _are_words(given: Any) -> bool:
     return isinstance(given, list) and all(isinstance(each, str) and each for each in given)
 
 
+def is_amount(given: Any, *, whole: bool = False) -> bool:
+    """Whether a value is an amount of a budget: a number from 0, of tokens a whole one."""
+    number = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_AMOUNT
+    return number and (not whole or given == int(given))
+
+
 def plain(option: Option, given: Any) -> Any:
     """The value as it is declared, of a word that stands for it: on and off are words in JSON, and not in YAML."""
     return option.also.get(given, given) if isinstance(given, (bool, str)) else given
@@ -450,6 +487,8 @@ _CHECKS: Mapping[Kind, Callable[[Option, Any], bool]] = {
     Kind.COMMANDS: lambda *_: False,
     Kind.PROGRAMS: lambda *_: False,
     Kind.PLAN: lambda _, given: _is_plan(given),
+    Kind.AMOUNT: lambda _, given: is_amount(given),
+    Kind.COUNT: lambda _, given: is_amount(given, whole=True),
 }
 
 
@@ -493,12 +532,16 @@ def _wider(before: Given, after: Given) -> list[str]:
             found.append(_further(option, before, after))
         elif option.widens is Widens.BY_COMMAND:
             found.append(_more_commands(option, before, after))
-        elif option.widens is Widens.ANY and now and now != was:
+        elif option.widens in (Widens.ANY, Widens.REMOVAL) and _is_wider(option, was, now):
             found.append(_change(option.name, was, now))
         elif option.widens is Widens.BY_PROVIDER and now != was:
             new = [each.get("provider") for each in programs(now) if each not in programs(was)]
             found += [_unlimited(option.name, after.provider, was, each) for each in new]
     return [each for each in found if each is not None]
+
+
+def _is_wider(option: Option, was: Any, now: Any) -> bool:
+    return (was is not None and now is None) if option.widens is Widens.REMOVAL else bool(now and now != was)
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -42,6 +42,8 @@ SET: dict[str, dict[str, Any]] = {
         "context": {"command": "true"},
         "acceptance": [{"file": "report.md"}],
         "touches": ["src/"],
+        "budget_usd": 1.5,
+        "budget_tokens": 90,
     },
     "schedule": {
         "assignee_id": "owner",

@@ -93,6 +93,23 @@ def test_what_is_without_price_or_unfinished_is_marked_and_explained(team: Team)
     assert "1 launch ended before reporting totals" in shown.err
 
 
+def test_the_budgets_of_agents_and_of_open_tasks_are_told_below_too(team: Team) -> None:
+    _, task = team.ran("ann", SPENT)
+    ann = f"{team.project}.ann"
+    team.toryo.json("agent", "edit", ann, "--option", "budget_per_day=2000")
+    limits = ("--budget", "1.5", "--budget-tokens", "90000000")
+    team.toryo("task", "edit", task, *limits)
+    assert "nothing was changed" in team.toryo("task", "edit", task, *limits).out
+    told = team.toryo("usage", "--project", team.project).out.splitlines()
+    assert any(line.startswith(f"{ann} ({ann}): $1.50 of $2,000.00 spent today; the day ends at") for line in told)
+    assert told[-1] == (
+        f"Build ({task}): $1.50 of $1.50 and 1,238,888 of 90,000,000 tokens spent; used up, raise it: "
+        f"toryo task edit {task} --budget N"
+    )
+    team.toryo("task", "edit", task, "--clear", "budget")
+    assert "used up" not in team.toryo("usage", "--project", team.project).out
+
+
 def test_the_budget_of_today_is_told_below(team: Team) -> None:
     team.toryo.json("project", "edit", team.project, "--set", "budget_per_day=2000")
     team.ran("ann", SPENT)

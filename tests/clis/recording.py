@@ -72,6 +72,8 @@ def record(name: str, cases: Iterable[str]) -> None:
             (folder / f"{case}.jsonl").write_text(neutral(done.output, directory))
             (folder / f"{case}.stderr").write_text(neutral(done.errors, directory))
             _keep_tokens(Path(directory) / "files" / TOKENS, folder / f"{case}.otel", directory)
+            if case == "success":
+                _keep_session(name, done, Path(directory), folder / f"{case}.session")
         exits[case] = done.exit_code
         ordered = {each: exits[each] for each in CASES if each in exits}
         kept.write_text(json.dumps(ordered, indent=1) + "\n")
@@ -83,6 +85,22 @@ def _keep_tokens(written: Path, kept: Path, directory: str) -> None:
         lines = written.read_text().splitlines(keepends=True)
         spans = [line for line in lines if line.startswith('{"type":"span"')]
         kept.write_text(neutral("".join([*spans, *lines[-1:]]), directory))
+
+
+PLACES = {"codex": "home/.codex", "gemini": "files/gemini/.gemini"}
+"""The own directories of programs that keep there what each answer used."""
+_OF_SESSIONS = ('"turn_context"', '"token_count"', '"tokens"')
+
+
+def _keep_session(name: str, done: Run, directory: Path, kept: Path) -> None:
+    """Of the file in which a program keeps its session, the lines that tell its model and what an answer used."""
+    beside = BUILT_IN[name].beside
+    if name in PLACES and beside is not None and not isinstance(beside.file, str):
+        written = beside.file(directory / PLACES[name], session_of(name, done))
+        assert written is not None, f"{name} keeps its sessions elsewhere now"
+        lines = written.read_text().splitlines(keepends=True)
+        meant = [line for line in lines if any(word in line for word in _OF_SESSIONS)]
+        kept.write_text(neutral("".join(meant), str(directory)))
 
 
 def _success(name: str, directory: Path) -> Run:
@@ -148,8 +166,9 @@ def _starting(answer: Answer | None) -> Case:
         driver = Driver(name, endpoint, directory, _as_launched(name, NOWHERE if answer is None else endpoint.url))
         run = _faulty(driver, FIRST)
         beside = BUILT_IN[name].beside
-        written = directory / "files" / beside.file if beside is not None else None
-        told = beside.lines(written.read_text()) if beside is not None and written and written.exists() else ()
+        told: Iterable[str] = ()
+        if beside is not None and isinstance(beside.file, str) and (directory / "files" / beside.file).exists():
+            told = beside.lines((directory / "files" / beside.file).read_text())
         return replace(run, output=run.output + "".join(f"{each}\n" for each in told))
 
     return case

@@ -104,12 +104,27 @@ def test_it_gets_its_words_as_they_are(repository: Repository, place: Path, work
 
 
 @pytest.mark.usefixtures("sandboxed")
-def test_of_an_agent_that_reads_it_changes_nothing_in_the_project_either(repository: Repository, place: Path) -> None:
-    repository.commit(file="read me")
-    order = job(repository, None, "sh", "-c", "cat file; touch made", permissions="read")
+def test_why_one_was_stopped_stands_before_the_end_of_a_long_output(
+    repository: Repository, place: Path, worktree: Worktree
+) -> None:
+    (worktree.working_directory / "loud").write_text("#!/bin/sh\nprintf '%09999d' 1; kill -9 $$\n")
+    (worktree.working_directory / "loud").chmod(0o755)
+    [found] = ran(jobs(place), job(repository, worktree, "./loud"))["evidence"]
+    assert found["exit_code"] is None and len(found["output"]) == COMMAND_TOLD
+    assert found["output"].startswith("The command was ended by signal 9.\n000") and found["output"].endswith("01")
+
+
+@pytest.mark.usefixtures("sandboxed")
+@pytest.mark.parametrize("isolated", [False, True], ids=["in the project", "in a worktree"])
+def test_of_an_agent_that_reads_it_changes_nothing_where_it_works_either(
+    repository: Repository, place: Path, worktree: Worktree, isolated: bool
+) -> None:
+    for directory in (repository.path, worktree.working_directory):
+        (directory / "file").write_text("read me")
+    order = job(repository, worktree if isolated else None, "sh", "-c", "cat file; touch made", permissions="read")
     [found] = ran(jobs(place), order)["evidence"]
     assert "read me" in found["output"] and found["exit_code"] != 0
-    assert not (repository.path / "made").exists()
+    assert not (repository.path / "made").exists() and not (worktree.working_directory / "made").exists()
 
 
 @pytest.mark.usefixtures("sandboxed")

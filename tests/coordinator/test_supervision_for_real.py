@@ -58,6 +58,7 @@ def test_two_coordinators_with_different_programs_and_labels_share_one_project(q
         assert (seen["there"]["labels"], seen["there"]["agents"]) == (["big"], [big, two])
 
 
+@pytest.mark.deep
 def test_a_program_that_leaves_without_a_report_is_reminded_and_finishes_its_task(quiet: Team, tmp_path) -> None:
     script = (
         f'if not resumed:\n    tell(session="s-1")\n    tell(said="I am done.")\n{indented(AT_WORK)}'

@@ -55,7 +55,7 @@ RULES = {
         {"domain/task_tree.py", "storage/tasks.py", "storage/conflict_forecast.py"},
     ),
     "a budget is used up": Rule(
-        r"(>=|<=|[<>]) (\w+\.)*budget|\b(spent|cost)\w* (>=|<=|[<>]) (?!0)", {"domain/projects.py"}
+        r"(>=|<=|[<>]) (\w+\.)*budget|\b(spent|cost)[\w.]* (>=|<=|[<>]) (?!0)", {"domain/budgets.py"}
     ),
     "a lease has expired": Rule(
         r"(?<!\.c)\.expires_at (>=|<=|[<>]) |(>=|<=|[<>]) \w+(\.\w+)?\.expires_at",
@@ -108,7 +108,17 @@ def test_what_decides_a_rule_is_written_in_its_home_only(rule: Rule) -> None:
 def test_why_a_process_ended_is_written_by_its_name_in_one_file_only() -> None:
     """Other files use the enumeration. Words that also mean something else (a reason of the launch table) are left out;
     the dashboard's words are compared in test_dashboard.py."""
-    also = {"runaway", "silent", "time_limit", "turn_limit", "output_flood", "stopped", "timed_out", "quota"}
+    also = {
+        "runaway",
+        "silent",
+        "unmetered",
+        "time_limit",
+        "turn_limit",
+        "output_flood",
+        "stopped",
+        "timed_out",
+        "quota",
+    }
     names = {*failures.Failure, *failures.Ended} - also
     found = {
         (file, node.value)

@@ -17,6 +17,7 @@ from toryo.domain.times import DAY, HOUR, MINUTE, SECOND
 LIMITS: dict[str, dict[str, int]] = {
     "acceptance": {
         "MOST": 20,
+        "PATIENCE": 3 * MINUTE,
         "LONGEST_FILE": 1_000,
         "LONGEST_COMMAND": 20_000,
         "LONGEST_SECONDS": 3_600,
@@ -73,7 +74,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "PROVEN_FOR": 10 * MINUTE,
         "KEPT_FOR": 30 * DAY,
     },
-    "projects": {"MOST_LINES": 20, "MOST_HOSTS": 100, "MOST_PORTS": 20, "MOST_A_DAY": 10**15},
+    "projects": {"MOST_LINES": 20, "MOST_HOSTS": 100, "MOST_PORTS": 20},
     "questions": {
         "LONGEST_QUESTION": 4_000,
         "LONGEST_ANSWER": 10_000,

@@ -3,12 +3,15 @@ again) ends nothing before everybody has had a lease's time to speak. Who alone 
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.operations.talkers import begin
 from tests.stories import Caller, Coordinator, Process, World
+from toryo.operations.calls.grants import Door
 from toryo.operations.launches import after_a_gap
 
 NIGHT = 9 * 3600
@@ -65,16 +68,20 @@ def busy(world: World) -> tuple[Coordinator, Process, Caller]:
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("first", ["the sweep", "another Coordinator", "a queue agent", "a person"])
+@pytest.mark.parametrize(
+    "first", ["the sweep", "another Coordinator", "a queue agent", "a person", "a client on the loop"]
+)
 def test_after_a_night_of_sleep_nothing_is_ended_whoever_speaks_first(world: World, first: str) -> None:
     coordinator, working, planner = busy(watching(world))
     before = len(world.events(*ENDS))
     world.advance(NIGHT)
+    on_its_loop = partial(world.dispatcher.perform_async, door=Door.OWN)
     said: dict[str, Any] = {
         "the sweep": world.housekeep,
         "another Coordinator": lambda: world.coordinator("c2").claim(),
         "a queue agent": lambda: planner.call("poll_tasks", agent_id="planner"),
         "a person": lambda: world.owner.call("list_sessions"),
+        "a client on the loop": lambda: asyncio.run(on_its_loop("list_sessions", {}, world.owner.credentials)),
     }
     said[first]()
     quiet(world, 40)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.stories import Answer, Process, World
 from toryo.domain import acceptance
+from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.errors import Code
 from toryo.domain.projects import Settings
 from toryo.domain.times import SECOND
@@ -95,6 +96,33 @@ def test_an_agent_whose_checks_take_long_leaves_and_is_started_again_only_if_one
         assert not crew.why("w1").startswith("start")
     else:
         assert crew.start("w1").next()["failed_checks"][0]["message"] == "is not there"
+
+
+def test_an_agent_whose_long_checks_fail_each_time_is_not_started_for_ever(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    for _ in range(Limits().idle_launches):
+        worker = crew.start("w1")
+        reporting(worker)
+        (check,) = checks(crew)
+        crew.advance(acceptance.PATIENCE / SECOND)
+        assert reporting(worker).later is None
+        judge(crew, check, ("hello.txt", "is not there"))
+    assert crew.coordinator().starts(agent_ids=["w1"]) == []
+    assert (crew.status(task), crew.show(task)["blocked_reason"]) == ("blocked", "no_progress")
+
+
+def test_a_person_is_told_once_of_all_checks_that_wait_for_a_coordinator(crew: World):
+    """Their agents have left, and are held: nobody else would say so."""
+    tasks = [crew.task(each, acceptance=FILE) for each in ("w1", "w2")]
+    for each in ("w1", "w2"):
+        reporting(crew.start(each))
+    crew.advance((GONE_AFTER + acceptance.PATIENCE) / SECOND)
+    (need,) = crew.owner.call("needs_you")["items"]
+    assert (need["kind"], need["task_id"] in tasks) == ("stuck", True)
+    assert "No Coordinator is running. Its acceptance checks wait for one." in need["text"]
+    assert need["actions"][0]["command"] == "toryo doctor"
+    checks(crew)
+    assert crew.owner.call("needs_you")["items"] == []
 
 
 def test_whoever_waits_for_checks_as_it_is_told_is_no_runaway(crew: World):

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 from unittest.mock import patch
@@ -307,13 +307,9 @@ def _until_refused(world: World) -> tuple[list[str], dict[str, Any]]:
 
 
 def _fill(file: Path) -> None:
-    with file.open("wb") as ballast:
-        try:
-            while True:
-                ballast.write(bytes(65536))
-                ballast.flush()
-        except OSError:
-            return
+    with file.open("wb", buffering=0) as ballast, suppress(OSError):
+        while True:
+            ballast.write(bytes(65536))
 
 
 # --- the clock -------------------------------------------------------------------------------------------------------

@@ -87,7 +87,8 @@ def test_what_shares_more_and_rarer_terms_comes_first_and_of_equal_ones_the_newe
 
 def test_what_one_agent_notes_another_one_finds_with_who_wrote_it_and_for_which_task(house: World) -> None:
     a = working(house)
-    note(a, "The tests need Redis on port 6380.")
+    noted = note(a, "The tests need Redis on port 6380.")
+    assert [each["data"]["memory_id"] for each in house.events("memory.added")] == [noted]
     b = working(house, "b")
     [seen] = b.call("recall", query="which port has redis?")["found"]
     assert (seen["kind"], seen["text"], seen["by"]) == ("memory", "The tests need Redis on port 6380.", "a")

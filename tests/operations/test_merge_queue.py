@@ -174,6 +174,7 @@ def test_what_was_removed_from_an_automatic_queue_is_not_added_again_by_itself(w
     world.housekeep()
     assert queue.waiting() == []
     assert queue.entry(task)["state"] == "removed"
+    assert [each["data"]["by"] for each in world.events("merge_queue.removed")] == ["owner"]
     assert queue.needs("review")[0]["task_id"] == task
 
 

@@ -442,6 +442,7 @@ def fail(planner: Any) -> None:
         "command_not_found",
         "model_not_available",
         "bad_config",
+        "unmetered",
         "bad_directory",
         "bad_worktree",
         "bad_setup",
@@ -464,6 +465,7 @@ def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World
     ("reason", "operation", "option", "change"),
     [
         ("bad_config", "edit_agent", "--option NAME=VALUE", {"provider_options": {"permissions": "read"}}),
+        ("unmetered", "edit_agent", "--option unmetered=true", {"provider_options": {"unmetered": True}}),
         ("model_not_available", "edit_agent", "--model NAME", {"model": "another"}),
         ("bad_worktree", "edit_project", "--set isolation=none", {"settings": {"isolation": "worktree"}}),
         ("bad_setup", "edit_project", "--set worktree_setup=COMMANDS", {"settings": {"worktree_setup": ["true"]}}),

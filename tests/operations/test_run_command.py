@@ -107,6 +107,15 @@ def test_commands_at_once_each_get_their_own_result_and_there_are_not_many(yard:
     assert asks(worker, commands[0]).later is not None, "what was told runs again"
 
 
+def test_commands_that_an_earlier_process_has_left_behind_are_not_counted(yard: Yard) -> None:
+    """Its Coordinator may be away for a long time."""
+    _, worker = working(yard)
+    assert all(asks(worker, f"pytest {number}").later is not None for number in range(5))
+    yard.world.coordinator().exited(worker.launch_id, exit_code=0)
+    yard.world.advance(100)
+    assert asks(yard.world.start("w1"), "pytest").later is not None
+
+
 def test_one_that_takes_long_is_told_later_and_a_long_output_by_its_end(yard: Yard) -> None:
     _, worker = working(yard)
     assert "again" in worker.refused("run_command", Code.NOT_NOW, command="pytest")["instruction"]

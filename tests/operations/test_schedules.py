@@ -286,6 +286,7 @@ def test_an_interval_counts_from_when_it_was_given_however_long_nobody_looked() 
     rule = Rule(cron=None, every=90 * 60, once=None, time_zone="UTC", anchor=parse("2026-01-01T00:10"))
     assert recurrence.next_after(rule, parse("2026-01-01T00:10")) == parse("2026-01-01T01:40")
     assert recurrence.next_after(rule, parse("2026-06-01T00:00")) == parse("2026-06-01T00:10")
+    assert recurrence.next_after(rule, parse("2025-12-01T00:00")) == parse("2026-01-01T00:10"), "never before that"
 
 
 _FIELD = st.text("0123456789*/-,L#MONJAN", min_size=1, max_size=8)

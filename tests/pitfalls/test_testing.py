@@ -212,6 +212,7 @@ TIME_IS_THE_POINT = {
     "test_a_call_that_waits_gets_more_time_than_it_asks_the_server_to_wait": "a server that answers late",
     "_do": "a poller's program: this is its work",
     "_go_elsewhere": "a poller's program rests before it tries another server, as clients do",
+    "sleeps": "a machine asleep, for longer than a lease",
     "away": "a server that is away, or a machine asleep, for longer than a lease",
     "insist": "a client that is to outlive outages rests between its tries",
 }

@@ -98,10 +98,13 @@ def test_its_process_gives_way_to_everything_else_and_reads_no_setting_of_the_se
     beside: Beside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORYO_TOKEN", "tpt_of_somebody_else")
-    forecasts = beside.forecasts(f"{beside.gate}; env > {beside.directory}/env; nice > {beside.bell}; exit 3")
+    said = f"echo there > {beside.bell}; {beside.gate}; env > {beside.directory}/env; nice > {beside.bell}; exit 3"
+    forecasts = beside.forecasts(said)
     forecasts.start("prj_1", 3)
-    beside.gate.open()
-    assert beside.bell.rung(1) == [str(LOWEST_PRIORITY)]
+    assert beside.bell.rung(1) == ["there"]
+    with forecasts._lock:  # which is held until it is limited
+        beside.gate.open()
+    assert beside.bell.rung(2) == ["there", str(LOWEST_PRIORITY)]
     settled()
     assert "TORYO_" not in (beside.directory / "env").read_text()
 

@@ -20,6 +20,7 @@ from toryo.server.app import Running
 from toryo.server.http_errors import ConfigurationError
 from toryo.server.request_bodies import MOST_VALUES, Bodies
 from toryo.settings import Settings
+from toryo.storage.errors import DatabaseUnavailable
 
 JSON_RPC = dict(PLAIN[1:])
 BROWSER = {"accept": "text/html"}
@@ -104,6 +105,22 @@ def test_a_token_that_proves_nobody_is_told_so_and_does_not_pass_for_none(http: 
         assert answer.json()["error"]["data"]["error"] == "invalidCredentials"
     told = http.post("/mcp", content=call("get_my_task"), headers=headers)
     assert told.json()["result"]["isError"], "a model reads the refusal of a tool"
+
+
+def test_while_the_database_is_away_a_client_with_a_token_begins_all_the_same_and_hears_why_it_must_wait(
+    server: Running, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any) -> Any:
+        raise DatabaseUnavailable("The database is away.", "Try again.")
+
+    monkeypatch.setattr("toryo.operations.calls.dispatch.Dispatcher._why_unknown", away)
+    monkeypatch.setattr("toryo.operations.calls.dispatch.Request.work", away)
+    token = (server.app.directory.path / "owner.token").read_text().strip()
+    headers = {**JSON_RPC, "authorization": f"Bearer {token}"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    assert "result" in http.post("/mcp", content=request("initialize", hello), headers=headers).json()
+    told = http.post("/mcp", content=request("resources/list"), headers=headers).json()
+    assert "The database is away." in told["error"]["message"]
 
 
 def test_without_a_token_and_with_that_of_an_old_session_an_agent_can_sign_in(http: httpx.Client) -> None:

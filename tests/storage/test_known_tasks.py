@@ -29,6 +29,8 @@ IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "re
     "busy",
     "at_work",
     "correlated",
+    "budgeted",
+    "budgeted_root",
 }
 """Asked of the rows, which are written before."""
 

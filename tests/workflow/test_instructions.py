@@ -18,6 +18,7 @@ import pytest
 from tests.domain.things import ANN, BOSS
 from tests.workflow.scenes import ordered, session
 from toryo.domain.agents import Role
+from toryo.domain.budgets import Whose
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.operations.calls import permissions, toolsets
@@ -33,7 +34,7 @@ ENGLISH = instructions.TEXTS
 TEXTS = {each: {key: texts(each).get(("", text), text) for key, text in ENGLISH.items()} for each in Language}
 HOW = ("alone", "optional", "fixing", "answered", "review", "in_review", "hopeless", "window_open", "leave")
 CHAT_EXITS = ("session_over", "runaway", "agent_inactive")
-EXITS = ("session_over", "runaway", "time_limit", "budget_exhausted", "agent_inactive", "project_paused")
+EXITS = ("session_over", "runaway", "time_limit", *Whose, "agent_inactive", "project_paused")
 WITHDRAWN = ("task_withdrawn", "task_closed")
 
 WORKER = Caller(Kind.SESSION, ANN, session("ann", "job"), ordered("ann"))

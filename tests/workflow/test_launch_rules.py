@@ -144,6 +144,9 @@ def test_4_a_live_session_that_tripped_a_guard_is_stopped(tripped: dict[str, Any
 
 def test_4_a_live_session_is_stopped_when_the_budget_is_used_up() -> None:
     assert decided(live=LIVE, budget_used_up=True) == stop("4", "budget_exhausted")
+    assert decided(live=LIVE, agent_budget_used_up=True) == stop("4", "agent_budget_exhausted")
+    assert decided(live=LIVE, over_budget={"main": "root"}) == stop("4", "task_budget_exhausted")
+    assert decided(live=LIVE, over_budget={"other": "other"}) == hold("6", "already_running")
 
 
 def test_4_neither_the_budget_nor_the_time_limit_ends_a_chat() -> None:
@@ -230,6 +233,9 @@ def test_7_cooling_down_after_failures_holds_until_the_moment_it_names() -> None
 
 def test_7_the_budget_is_used_up() -> None:
     assert decided(budget_used_up=True) == hold("7", "budget_exhausted")
+    assert decided(agent_budget_used_up=True) == hold("7", "agent_budget_exhausted")
+    assert decided(over_budget={"main": "root"}) == hold("7a", "task_budget_exhausted")
+    assert decided(over_budget={"other": "other"}) == start("13", "has_in_progress_task")
 
 
 def test_what_does_not_concern_a_person_does_not_refuse_a_start_by_hand() -> None:

@@ -67,11 +67,18 @@ COOLDOWNS = {
     "cool": Cooldown(NOW + 1, "crashed", 1),
     "cooled down": Cooldown(NOW, "crashed", 1),
 }
-ORDERED, BUDGET, TAKEN_OVER = (False, True), (False, True), (False, True)
+ORDERED, TAKEN_OVER = (False, True), (False, True)
+BUDGETS: dict[str, dict[str, Any]] = {
+    "budget left": {},
+    "the project's is used up": {"budget_used_up": True},
+    "the agent's is used up": {"agent_budget_used_up": True},
+    "the task's is used up": {"over_budget": {"main": "root"}},
+}
+"""Whose budget is used up; those of several are one of them, by the order of the rule."""
 
 
 def worlds() -> Iterator[tuple[str, Snapshot]]:
-    sizes: Any = product(AGENTS, PROJECTS, MEMBERS, GROUNDS, SESSIONS, COOLDOWNS, ORDERED, BUDGET, TAKEN_OVER)
+    sizes: Any = product(AGENTS, PROJECTS, MEMBERS, GROUNDS, SESSIONS, COOLDOWNS, ORDERED, BUDGETS, TAKEN_OVER)
     for who, house, member, where, live, cool, is_ordered, spent, taken in sizes:
         if live != "nobody is signed in" and (is_ordered or taken):
             continue
@@ -86,7 +93,7 @@ def worlds() -> Iterator[tuple[str, Snapshot]]:
             blocked_tasks=int("blocked" in where),
             cooldowns={} if cooldown is None else {Purpose.TASK: [cooldown]},
             launches={Purpose.TASK: ordered()} if is_ordered else {},
-            budget_used_up=spent,
+            **BUDGETS[spent],
             others_on={"main": "ann"} if taken else {},
         )
         yield f"{who}, {house}, {member}, {where}, {live}, {cool}, {is_ordered}, {spent}, {taken}", found
@@ -121,6 +128,8 @@ def _ask_whether_it_may_work(seen: Seen, words: str, found: Snapshot, decision: 
     nothing_runs = not found.launches and not found.sessions
     seen.expect("a start is said where nothing runs only", nothing_runs, words)
     seen.expect("a start names its main task", decision.task_id == "main", words)
+    within = launch_rules.used_up_budget(found, decision.task_id) is None
+    seen.expect("nobody is started, by hand or not, whose work has no budget left", within, words)
     signed_in = replace(found, sessions={Purpose.TASK: fresh()})
     first = next_action.decide(signed_in, fresh())
     seen.expect("whoever is started reports its model first", first.action == "report_model", words, first.action)
@@ -163,6 +172,8 @@ def _ask_what_the_session_is_told(seen: Seen, words: str, found: Snapshot, live:
         for_same = told.reason in (TOLD.get(decision.reason, decision.reason), *_further_causes(found, known))
         seen.expect("and for a cause that is true", for_same, words, decision.reason, told.reason)
     if decision.reason == "already_running":
+        within = launch_rules.used_up_budget(found, live.task_id) is None
+        seen.expect("nobody goes on whose work has no budget left", within, words)
         stays = told.action not in ("exit", "get_notifications")
         seen.expect("who runs rightly is not told to leave", stays, words, told.reason)
     interrupted = next_action.decide(replace(found, interrupt_waiting=True), known)
@@ -191,6 +202,8 @@ def _ask_what_the_session_is_told(seen: Seen, words: str, found: Snapshot, live:
         "who runs rightly is not told to leave",
         "and for a cause that is true",
         "who is over leaves",
+        "nobody is started, by hand or not, whose work has no budget left",
+        "nobody goes on whose work has no budget left",
     ],
 )
 def test_in_every_small_world_of_an_agent(explored: Seen, promise: str) -> None:

@@ -28,16 +28,20 @@ AGENT = """
 4   stop runaway                      The task session made too many calls without progress (runaway guard)
 4   stop time_limit                   The task session has reached the time limit of one launch
 4   stop budget_exhausted             A task session is open, and today's budget is used up
+4   stop agent_budget_exhausted       A task session is open, and the agent's own budget of today is used up
+4   stop task_budget_exhausted        A task session is open, and the budget of its main task, or of a task above it, is used up
 4   stop silent                       The process of the task session has neither called nor printed anything for too long
 5   hold blocked_without_in_progress  The agent has blocked tasks, no task in progress, and no ready task in its queue
 6   hold already_running              The agent's task session is already open
 6   hold start_pending                The agent is being started, and its process has not signed in yet
 7   hold cooling_down                 The agent is in cooldown after a failure, or the quota of its account is used up
 7   hold budget_exhausted             Today's budget is used up
+7   hold agent_budget_exhausted       The agent's own budget of today is used up
 """  # noqa: E501 - a row is a line
 
 MAIN_TASK = """
 7a  hold handing_over            Another agent's session on this task is still open (the task was reassigned a moment ago)
+7a  hold task_budget_exhausted   The budget of the task, or of one above it, is used up
 7b  hold waiting_for_answer      A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)
 7c  hold in_review               The agent has reported success, and a reviewer has not decided yet
 7c  hold checking                The agent has reported success, and a Coordinator runs the acceptance checks
@@ -85,7 +89,7 @@ chat hold no_chat_work        Nobody waits for the agent in chat
 
 FIRST = """
 1 exit              exit         The session has ended
-2 exit              exit         A guard stopped the session: too many calls without progress, the time limit, or the budget
+2 exit              exit         A guard stopped the session: too many calls without progress, the time limit, or a budget
 3 report_model      needs_model  The agent has not reported its model in this session
 4 get_notifications interrupted  A notification that interrupts the agent has not been delivered yet
 5 exit              exit         The agent is inactive, or no longer a member of the project

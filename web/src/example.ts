@@ -248,7 +248,16 @@ export const ANSWERS: Record<string, object> = {
     reason: null,
     forecast: null,
   },
-  "GET /usage": { since: null, until: null, by: [], totals: sums(), rows: [], budgets: [] },
+  "GET /usage": {
+    since: null,
+    until: null,
+    by: [],
+    totals: sums(),
+    rows: [],
+    budgets: [],
+    agent_budgets: [],
+    task_budgets: [],
+  },
   "GET /retention": {
     automatic: true,
     begins_at: null,

@@ -162,6 +162,8 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     context: null,
     acceptance: [],
     touches: [],
+    budget_usd: null,
+    budget_tokens: null,
     may_conflict_with: [],
     unmerged: [],
     checks: "none",

@@ -29,6 +29,7 @@ _NAMED = {
     "capabilities": "capability",
     "assignee_id": "assignee",
     "acceptance": "accept",
+    "budget_usd": "budget",
     "events": "event",
 }
 """Fields whose option is not called as they are."""

@@ -254,6 +254,7 @@ def _typed(parameter: str, command: Any) -> str:
 _OPTION_OF = {
     "acceptance": "accept",
     "add_dependencies": "depends_on",
+    "budget_usd": "budget",
     "capabilities": "capability",
     "catch_up_seconds": "catch_up",
     "events": "event",

@@ -43,7 +43,8 @@ tasks:
 _OF_MODELS = """\
     settings:
       decomposition: optional     # workers do small tasks whole: fewer tokens
-      budget_per_day: 5           # US dollars, as far as the programs tell their cost; no agent is started above it
+      budget_per_day: 5           # US dollars, of programs that tell their cost or have prices
+      tokens_per_day: 20000000    # input and output, of all programs; agents stop when either is used up
 {isolation}
 
 # What an agent's program may do by itself stands in provider_options.permissions:

@@ -23,6 +23,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
 from toryo.formats.simulation_format import Simulation
+from toryo.provider_options import MOST_AMOUNT
 
 NOTHING = "Nothing was changed."
 
@@ -153,6 +154,10 @@ class Task(_Entry):
     """Checks before it can complete: `file: PATH` or `command: CMD` each."""
     touches: list[str] = Field(default_factory=list, max_length=conflict_forecast.MOST_PATTERNS)
     """The files that it will change, from the top of the repository, with `*` and `**`; for worktrees."""
+    budget_usd: float | None = Field(None, ge=0, le=MOST_AMOUNT, allow_inf_nan=False)
+    """US dollars that it and its subtasks may cost."""
+    budget_tokens: int | None = Field(None, ge=0, le=MOST_AMOUNT)
+    """Tokens that it and its subtasks may use."""
 
 
 Entry = TypeVar("Entry", Project, Agent, Task)

@@ -17,6 +17,7 @@ import typer
 
 from toryo.cli import output, wider_rights
 from toryo.cli.command_context import Here, command
+from toryo.domain.budgets import OF_TASK
 from toryo.domain.tasks import CLOSED
 
 _AGENT = ("name", "kind", "role", "reports_to", "provider", "model", "agent_type", "capabilities", "system_prompt")
@@ -189,4 +190,5 @@ def _task(each: dict[str, Any], titles: dict[str, str], project_id: str, *, live
         "acceptance": each["acceptance"],
         "touches": each["touches"],
     }
-    return {**entry, **{name: value for name, value in said.items() if value}}
+    budget = {name: each[name] for name in OF_TASK.values() if each[name] is not None}
+    return {**entry, **{name: value for name, value in said.items() if value}, **budget}

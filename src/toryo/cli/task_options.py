@@ -68,6 +68,14 @@ Touches = Annotated[
     list[str] | None,
     typer.Option("--touches", metavar="GLOB", help="Files that it will change, such as 'src/api/**'; repeatable."),
 ]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", metavar="USD", help="US dollars that it and its subtasks may cost.", min=0),
+]
+BudgetTokens = Annotated[
+    int | None,
+    typer.Option("--budget-tokens", metavar="N", help="Tokens that it and its subtasks may use.", min=0),
+]
 MaxFailures = Annotated[
     int | None,
     typer.Option("--max-failures", metavar="N", help="Failures in a row that stop it (default: 3); 0: none do."),

@@ -32,6 +32,8 @@ from toryo.cli.task_options import (
     AcceptReview,
     AgentType,
     Assignee,
+    Budget,
+    BudgetTokens,
     Context,
     Description,
     Priority,
@@ -96,6 +98,8 @@ def add_task(
     accept_file: AcceptFile = None,
     accept_review: AcceptReview = None,
     touches: Touches = None,
+    budget: Budget = None,
+    budget_tokens: BudgetTokens = None,
 ) -> None:
     """Create a task."""
     body = {
@@ -110,6 +114,8 @@ def add_task(
         "context": given_context(context),
         "acceptance": given_acceptance(accept, accept_file, accept_review),
         "touches": touches or None,
+        "budget_usd": budget,
+        "budget_tokens": budget_tokens,
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
     here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
@@ -246,6 +252,8 @@ def edit_task(
     accept_file: AcceptFile = None,
     accept_review: AcceptReview = None,
     touches: Touches = None,
+    budget: Budget = None,
+    budget_tokens: BudgetTokens = None,
     depends_on: Annotated[
         list[str] | None,
         typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed first; repeatable."),
@@ -265,6 +273,8 @@ def edit_task(
         "context": given_context(context),
         "acceptance": given_acceptance(accept, accept_file, accept_review),
         "touches": touches or None,
+        "budget_usd": budget,
+        "budget_tokens": budget_tokens,
         "add_dependencies": depends_on or None,
         "remove_dependencies": no_longer_on or None,
     }

@@ -98,18 +98,26 @@ def _print(answer: Mapping[str, Any]) -> None:
         output.table(columns, body, empty="", right=right, total=len(rows) > 1)
         for remark in _remarks(totals):
             output.say(remark)
-    for budget in answer["budgets"]:
-        parts = []
-        if budget["budget_per_day"] is not None:
-            parts.append(f"{money(budget['spent_today'])} of {money(budget['budget_per_day'])}")
-        if budget["tokens_per_day"] is not None:
-            parts.append(f"{budget['tokens_today']:,} of {budget['tokens_per_day']:,} tokens")
-        if parts:
+    for budget in (*answer["budgets"], *answer.get("agent_budgets", ())):
+        spent = _spent(
+            (budget["spent_today"], budget["budget_per_day"]), (budget["tokens_today"], budget["tokens_per_day"])
+        )
+        if spent:
             # `House (prj_…): $1.25 of $5.00 spent today; the day ends at 2026-11-24 01:00`.
-            spent = f"{' and '.join(parts)} spent today"
             ends = output.clock(budget["day_ends_at"])
             after = f"used up, continues at {ends}" if budget["used_up"] else f"the day ends at {ends}"
-            output.done(f"{budget['name']} ({budget['project_id']}): {spent}; {after}")
+            whose = budget.get("project_id") or budget["agent_id"]
+            output.done(f"{budget['name']} ({whose}): {spent} spent today; {after}")
+    for budget in answer.get("task_budgets", ()):
+        spent = _spent((budget["spent_usd"], budget["budget_usd"]), (budget["spent_tokens"], budget["budget_tokens"]))
+        after = f"; used up, raise it: toryo task edit {budget['task_id']} --budget N" if budget["used_up"] else ""
+        output.done(f"{budget['title']} ({budget['task_id']}): {spent} spent{after}")
+
+
+def _spent(usd: tuple[float, float | None], tokens: tuple[int, int | None]) -> str:
+    """Of what there is a budget for; each with its limit."""
+    parts = [f"{money(usd[0])} of {money(usd[1])}"] if usd[1] is not None else []
+    return " and ".join([*parts, *([f"{tokens[0]:,} of {tokens[1]:,} tokens"] if tokens[1] is not None else [])])
 
 
 def _name(row: Mapping[str, Any], group: str) -> str:

@@ -217,11 +217,13 @@ class Jobs:
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id, ai_type=order.ai_type))
         async with self._lanes.setdefault((order.project_id, order.launch_id), asyncio.Lock()):
             directory = await asyncio.to_thread(self._workplace, job, order)
-            wall = self._starter.check_walled(order, directory)
+            wall = self._starter.check_walled(order, directory, as_agent=True)
             run = await acceptance_checks.executed(words, acceptance_checks.TIME_LIMIT, directory, wall, COMMAND_TOLD)
-        said = run.output if run.exit_code is not None else "\n".join(filter(None, (run.why, run.output)))
+        output, why = mask(run.output), mask(run.why)[:COMMAND_TOLD] if run.exit_code is None else ""
+        why = f"{why}\n" if why and output else why
+        said = why + output[max(0, len(why) + len(output) - COMMAND_TOLD) :]
         outcome = "failed" if run.why else "passed"
-        found = Evidence(words[0][:200], outcome, 0.0, exit_code=run.exit_code, output=mask(said)[-COMMAND_TOLD:])
+        found = Evidence(words[0][:200], outcome, 0.0, exit_code=run.exit_code, output=said)
         return {"done": True, "evidence": [found.told()]}
 
     def _workplace(self, job: WorktreeJob, order: CheckOrder) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.logs import Log
@@ -55,6 +56,10 @@ class Entry:
     """What the program reported outside its output, including the run before a reminder."""
     beside_at: int | None = 0
     """How far its second output file was read; None: to its present end."""
+    beside: Path | None = None
+    """That file, once it was found."""
+    looked_for: int = -1
+    """How many signs of life there were when it was looked for last."""
     refused: Refused = field(default_factory=Refused)
     """The hosts that its sandbox refused, known at its end."""
     reminded: bool = False

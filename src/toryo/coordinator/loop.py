@@ -70,7 +70,7 @@ from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.process_start import Resumed, Starter
 from toryo.coordinator.processes import Gone, Process
 from toryo.coordinator.program_output import MISUNDERSTOOD, Reading
-from toryo.coordinator.provider import FINE, BadConfig, Command, Provider, StartFailure, Verdict
+from toryo.coordinator.provider import FINE, BadConfig, Beside, Command, Provider, StartFailure, Verdict
 from toryo.coordinator.providers import configured
 from toryo.coordinator.reconcile import Plan
 from toryo.coordinator.sandbox import Sandbox, default_mode
@@ -389,6 +389,9 @@ class Coordinator:
         entry.since, entry.provider, entry.mask = _now(), started.provider, started.mask
         entry.log = Log(logs.path_of(self._logs_in, launch.launch_id), started.mask, started.reading)
         entry.stop = _time_limit(started.provider, entry.since)
+        beside = started.provider.beside
+        if beside is not None and not isinstance(beside.file, str) and started.goes_on:
+            entry.beside_at = None  # what its session has used before was counted then
         self._shipping.add(launch.launch_id, entry.log)
         self._watch(entry, started.process)
         self._news.set()  # Its time limit was not part of the plan that started it.
@@ -571,11 +574,23 @@ class Coordinator:
         beside = entry.provider.beside if entry.provider is not None else None
         if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
             return
-        with contextlib.suppress(OSError, *MISUNDERSTOOD):
-            text, entry.beside_at = self._starter.told_beside(entry.launch.launch_id, beside, entry.beside_at)
+        with contextlib.suppress(OSError, StartFailure, *MISUNDERSTOOD):
+            path = self._file_beside(entry, beside, output.reading)
+            if path is None:
+                return
+            text, entry.beside_at = self._starter.told_beside(path, beside, entry.beside_at)
             lines = list(beside.lines(text))
             if lines:
                 logs.add(output.path, lines)
+
+    def _file_beside(self, entry: Entry, beside: Beside, reading: Reading | None) -> Path | None:
+        """Found once; looked for again only after the program has done something."""
+        signs = reading.signs_of_life if reading is not None else 0
+        if entry.beside is None and entry.looked_for != signs:
+            session = reading.session_id if reading is not None else None
+            entry.looked_for = signs if session is not None else -1
+            entry.beside = self._starter.file_beside(entry.launch, beside, session)
+        return entry.beside
 
     def _drop(self, launch_id: str) -> None:
         """Removes a launch that was never started; the server may order it again."""

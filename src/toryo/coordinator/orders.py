@@ -33,7 +33,9 @@ class Launch:
     language: str = "en"
     reason: str = ""
     budget_usd: float | None = None
-    """What its project may still spend today, in US dollars; None: no budget limits that."""
+    """The least that its budgets leave, in US dollars; None: none is in dollars."""
+    budget_tokens: int | None = None
+    """The same in tokens."""
     program_session: dict[str, Any] = field(default_factory=dict, hash=False)
     """The session of the program that the launch before on the same task left: `id`, and its `totals`."""
 

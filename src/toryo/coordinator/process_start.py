@@ -36,6 +36,7 @@ from toryo.coordinator.provider import (
     Setting,
     permissions,
     refuse_mistakes,
+    refuse_unmetered,
 )
 from toryo.coordinator.sandbox import Place, Sandbox, Walled
 from toryo.coordinator.tree_setup import Setup, SetupFailed
@@ -60,6 +61,8 @@ class Started:
     provider: Provider
     mask: Mask
     reading: Reading | None
+    goes_on: bool = False
+    """Whether it resumes a session of its program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ class Starter:
         """
         provider = self._provider(launch)
         inside = self._sandbox is not None and self._sandbox.wanted(launch)
+        refuse_unmetered(launch, provider)
         launch = self._with_its_session(launch, inside=inside)
         workspace = self._workspaces.make(launch.launch_id)
         try:
@@ -206,7 +210,8 @@ class Starter:
         except BaseException:
             self.clean_up(launch.launch_id)
             raise
-        return Started(process, provider, self.mask(launch), self.reading(launch))
+        goes_on = setting.resume is not None
+        return Started(process, provider, self.mask(launch), self.reading(launch), goes_on)
 
     def _without_effect(self, setting: Setting, provider: Provider, *, inside: bool) -> Iterator[str]:
         """What is said of an argument or an option that promises more than it gives."""
@@ -271,12 +276,22 @@ class Starter:
     def workspace(self, launch_id: str) -> Path:
         return self._workspaces.path(launch_id)
 
-    def told_beside(self, launch_id: str, beside: Beside, since: int | None) -> tuple[str, int]:
-        """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
-        the end; of a line that is still written, nothing yet, where lines count."""
-        with os.fdopen(
-            untrusted_files.opened(self.workspace(launch_id) / beside.file, os.O_RDONLY | os.O_NOFOLLOW), "rb"
-        ) as file:
+    def file_beside(self, launch: Launch, beside: Beside, session: str | None) -> Path | None:
+        """Where a program tells what its output lacks; None while that is not known."""
+        if isinstance(beside.file, str):
+            return self.workspace(launch.launch_id) / beside.file
+        provider = self._provider(launch)
+        if session is None or provider.needs is None:
+            return None
+        own = provider.needs({**environment.allowed(self._inherited, provider.env), **provider.settings}).own[0]
+        place = self.homes.place(launch.launch_id) or own.place
+        found = beside.file(place, session)
+        return found if found is not None and found.resolve().is_relative_to(place.resolve()) else None
+
+    def told_beside(self, path: Path, beside: Beside, since: int | None) -> tuple[str, int]:
+        """What a program has written into such a file since then, and how far that is. Of much, the end; of a line that
+        is still written, nothing yet, where lines count."""
+        with os.fdopen(untrusted_files.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             begin = max(size if since is None else since if since <= size else 0, size - self.MOST_BESIDE)
             file.seek(begin)
@@ -397,11 +412,12 @@ class Starter:
             yield from (other.place for other in found.own if other.place.resolve() not in real)
 
     def check_walled(
-        self, order: CheckOrder, directory: Path, *, setup: bool = False
+        self, order: CheckOrder, directory: Path, *, setup: bool = False, as_agent: bool = False
     ) -> Callable[[Sequence[str]], Walled]:
         """How the command of an acceptance check is executed: what it runs, an agent may have written. In a checkout of
         our own it may write, also for an agent that only reads: tests and builds do. `setup`: it is one that sets the
-        directory up; it may have a network of its own."""
+        directory up; it may have a network of its own. `as_agent`: it runs where the agent works, and writes only what
+        the agent may."""
         env = self.check_environment(order)
         own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
         ours = directory.resolve().is_relative_to(self.worktrees.resolve())
@@ -414,7 +430,8 @@ class Starter:
             project = Path(own).resolve() if ours else directory.resolve()
             provider = self.providers.get(order.ai_type)
             given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
-            looks = not (setup or ours) and provider is not None and provider.model_cli and given == Permissions.READ
+            free = setup or (ours and not as_agent)
+            looks = not free and provider is not None and provider.model_cli and given == Permissions.READ
             place = Place(project, worktree if ours else None, directory, read_only=looks)
             program = network_limits.Program(  # it asks no model
                 machine=self._inherited, project_id=order.project_id, agent_id=order.agent_id

@@ -104,6 +104,11 @@ class ProgramHomes:
             raise BadConfig(f"The own directory of {launch.ai_type} cannot be copied: {problem}") from problem
         return found
 
+    def place(self, launch_id: str) -> Path | None:
+        """What a launch in a sandbox has in place of its program's first directory; None for one in none."""
+        folder = self._folder(launch_id) / "0"
+        return folder if folder.is_dir() else None
+
     def has_session(self, launch: Launch, session: str) -> bool:
         """Whether a program of this agent left this session in a sandbox."""
         return self._session(launch.agent_id, launch.ai_type, session).is_dir()

@@ -112,6 +112,8 @@ class Used:
     total_cost: bool = False
     provisional: bool = False
     answer: str | None = None
+    beside: bool = False
+    """Told in another file, so perhaps after the output has told all of it: counts only before that."""
     ends: bool = False
     """Told where an answer ends: without any tokens, unlike others before it, the service has not ended it."""
 
@@ -271,6 +273,8 @@ class Reading:
     _answers: set[str] = field(default_factory=set)
     _said: bool = False
     """Whether it has reported its final usage, and not only provisional figures."""
+    _over: bool = False
+    """Whether that was the last thing that it reported: no other run has begun."""
     _answering: bool = False
     _doing: Doing | None = None
     _sign: Callable[[], Doing | None] | None = None
@@ -393,7 +397,7 @@ class Reading:
             case Used():
                 return self._used(event)
             case Session(id_):
-                self.session_id, self.asked = id_, True
+                self.session_id, self.asked, self._over = id_, True, False
                 return ""
             case Asked():
                 self.asked = True
@@ -467,6 +471,11 @@ class Reading:
     def _used(self, used: Used) -> str:
         """A line on what the turn used, where the program reports that."""
         self.model = used.model or self.model
+        if used.beside and self._over:
+            return ""
+        if used.beside and used.total:
+            self._total = used
+            return ""
         if used.provisional:
             self._provisional[used.answer or f"{len(self._provisional)}."] = used
             counted = bool(used.input_tokens or used.output_tokens)
@@ -476,7 +485,7 @@ class Reading:
             return ""
         told = self._of_turn(used)
         self._provisional = {}
-        self._said = True
+        self._said = self._over = True
         self._answering = False  # a run is over
         if used.total:
             self._total = used

@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from toryo.coordinator.orders import Launch
 from toryo.coordinator.prices import Prices
 from toryo.coordinator.program_output import Event, Parse, Price, Troubled, Window
 from toryo.failures import Ended, Failure
-from toryo.provider_options import PERMISSIONS, Option, Permissions
+from toryo.provider_options import PERMISSIONS, UNMETERED, Option, Permissions
 
 
 class StartFailure(Exception):
@@ -34,6 +35,10 @@ class CommandNotFound(StartFailure):
 
 class BadConfig(StartFailure):
     failure = Failure.BAD_CONFIG
+
+
+class Unmetered(StartFailure):
+    failure = Failure.UNMETERED
 
 
 class BadDirectory(BadConfig):
@@ -112,6 +117,24 @@ def refuse_mistakes(setting: Setting, provider: Provider) -> None:
     wrong += provider_options.check_model(launch.model)
     if wrong:
         raise BadConfig(f"Agent {launch.agent_id}: " + " ".join(str(each) for each in wrong))
+
+
+def refuse_unmetered(launch: Launch, provider: Provider) -> None:
+    """Raises Unmetered where budgets limit a launch and none of them can, unless a person has accepted that."""
+    limited = {"usd": launch.budget_usd, "tokens": launch.budget_tokens}
+    kinds = [kind for kind, left in limited.items() if left is not None]
+    if not kinds or launch.provider_options.get(UNMETERED.name) is True:
+        return
+    if any(provider.counts(launch.model, money=kind == "usd") for kind in kinds):
+        return
+    name = provider.name
+    how = (
+        f"Nothing tells what {name} spends, so no budget can limit it."
+        if provider.metering is Metering.NEVER
+        else f"{name} tells tokens and no cost, so only a budget in tokens limits it: set tokens_per_day, or prices in "
+        f"the Coordinator's file (ai_providers.{name}.prices)."
+    )
+    raise Unmetered(f"{how} To accept that: toryo agent edit {launch.agent_id} --option unmetered=true.")
 
 
 def home(environ: Mapping[str, str]) -> Path:
@@ -197,13 +220,27 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A file in the launch's directory in which a program reports, while it runs, what its output lacks."""
+    """A file in which a program reports, while it runs, what its output lacks: in the launch's directory, or the one in
+    which the program keeps its session."""
 
-    file: str
+    file: str | Callable[[Path, str], Path | None]
+    """Its name; or from the program's own directory (`Own.place`) and the id of its session where that is kept, None
+    while it is not there. A session that is resumed is read from where it ended before."""
     lines: Callable[[str], Iterable[str]]
     """What was added since the last read, as lines of output that `parse` accepts."""
     to_the_end: bool = False
     """Whether what it wrote last counts too, after its end. It is of whole lines then."""
+
+
+class Metering(StrEnum):
+    """When the tokens of a program are known; without them no budget can limit it."""
+
+    EACH_ANSWER = "each_answer"
+    """While it runs: it is stopped soon after the answer that uses a budget up."""
+    AS_TOLD = "as_told"
+    """It asks no model, or its command tells what it uses: nothing else is spent."""
+    NEVER = "never"
+    """What it spends is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +284,9 @@ class Provider:
     """Whether a later launch on the same task resumes the previous session (configuration: `resume`)."""
     prices: Mapping[str, Prices] = field(default_factory=dict, hash=False)
     """By model (or `*`), for programs that report tokens but no cost."""
+    metering: Metering = Metering.NEVER
+    tells_cost: bool = False
+    """Whether it reports what it costs, in US dollars."""
     so_far: Price | None = None
     """What tokens cost at least, for a program that reports its cost only at its end: where no `prices` are set."""
     login: Callable[[Mapping[str, str]], Login] | None = None
@@ -291,6 +331,13 @@ class Provider:
             name=f"{self.name} ({account})",
             log_in=f"{place}: {how[:1].lower()}{how[1:]}" if how else "",
         )
+
+    def counts(self, model: str | None, *, money: bool) -> bool:
+        """Whether what a launch with this model spends is known: in tokens, or (`money`) in US dollars."""
+        if self.metering is not Metering.EACH_ANSWER:
+            return self.metering is Metering.AS_TOLD
+        priced = bool(self.prices) if model is None else model in self.prices or "*" in self.prices
+        return not money or self.tells_cost or priced
 
     @property
     def model_cli(self) -> bool:

@@ -48,6 +48,8 @@ class Draft:
     review_of: str | None = None
     touches: tuple[str, ...] = ()
     origin_id: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:

@@ -10,7 +10,8 @@ from math import isfinite
 from typing import Any
 
 from toryo import sandbox_network
-from toryo.domain import acceptance
+from toryo.domain import acceptance, budgets
+from toryo.domain.budgets import Budget
 from toryo.domain.conflict_forecast import ConflictPolicy
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from toryo.domain.times import Millis
 from toryo.domain.usages import Spent
 from toryo.domain.wording import say
 from toryo.nearest import nearest
+from toryo.provider_options import MOST_AMOUNT
 from toryo.sandbox_network import WIDTH, Network
 
 
@@ -128,16 +130,18 @@ class Settings:
         return self.isolation is Isolation.WORKTREE and self.conflict_policy is not ConflictPolicy.OFF
 
     @property
+    def budget(self) -> Budget:
+        """For one day."""
+        return Budget(self.budget_per_day, self.tokens_per_day)
+
+    @property
     def has_budget(self) -> bool:
-        return self.budget_per_day is not None or self.tokens_per_day is not None
+        return self.budget.limits
 
     def used_up_budget(self, today: Spent) -> str | None:
         """The setting whose daily budget is used up; None if agents may continue."""
-        if self.budget_per_day is not None and today.usd >= self.budget_per_day:
-            return "budget_per_day"
-        if self.tokens_per_day is not None and today.tokens >= self.tokens_per_day:
-            return "tokens_per_day"
-        return None
+        found = self.budget.used_up(today)
+        return None if found is None else budgets.A_DAY[found]
 
     def changed(self, values: dict[str, Any]) -> Settings:
         """A copy with other values. Raises Refusal for an unknown name or a value that is not allowed, and lists what
@@ -184,8 +188,7 @@ MOST_LINES = 20
 HOSTS = ("network_hosts", "setup_network")
 MOST_HOSTS = 100
 MOST_PORTS = 20
-BUDGETS = ("budget_per_day", "tokens_per_day")
-MOST_A_DAY = 10**15
+BUDGETS = tuple(budgets.A_DAY.values())
 
 
 def widened(before: Settings, after: Settings) -> list[str]:
@@ -244,7 +247,7 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
         if value in (None, "", "none"):
             return None
         number, whole = _number(value), name == "tokens_per_day"
-        if number is None or not 0 <= number <= MOST_A_DAY or (whole and number != int(number)):
+        if number is None or not 0 <= number <= MOST_AMOUNT or (whole and number != int(number)):
             raise _impossible(name, value, "a whole number from 0, or none" if whole else "a number from 0, or none")
         return int(number) if whole else number
     number, most = _number(value), MOST_IN_BATCH if name == "merge_batch_size" else 1_000_000

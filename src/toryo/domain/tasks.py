@@ -208,6 +208,9 @@ class Task:
     """Patterns of the paths that it will change, as far as that is known."""
     origin_id: str | None = None
     """For a queue task: the task that its orchestrator named as its parent. It is told, and contains nothing."""
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    """What the work on it and on its subtasks may use in all; None: no limit. Only people set it."""
     version: int = 1
 
     @property

@@ -34,6 +34,8 @@ INSTEAD: Mapping[str, str] = {
     "Activate it: toryo agent activate {agent_id}": "",
     "See which: toryo agent show {agent_id}. Correct it: toryo agent edit {agent_id} --option NAME=VALUE": "",
     "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)": "",
+    "Raise it: toryo agent edit {agent_id} --option budget_per_day=N (or tokens_per_day=N)": "",
+    "Raise it: toryo task edit {task_id} --budget N (or --budget-tokens N)": "",
     "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}": "",
     "To end it now: toryo sessions --end {session}": "",
     "To correct it: toryo agent edit {agent_id} --provider NAME": "",

@@ -19,6 +19,8 @@ _GUARDS = {
     "guard.blocked": "blocked: {reason}",
     "launch.reminded": "reminded",
     "project.budget_used_up": "budget used up",
+    "agent.budget_used_up": "budget of an agent used up",
+    "task.budget_used_up": "budget of a task used up",
     "check.failed": "acceptance check failed",
 }
 """Events of guards, and how they are counted."""

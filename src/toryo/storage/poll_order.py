@@ -16,7 +16,7 @@ from toryo.domain.queue import KEYLESS
 from toryo.domain.tasks import CLOSED, Status
 from toryo.storage import schema
 from toryo.storage.engine.statements import Statement, by_index
-from toryo.storage.tasks import ORDER
+from toryo.storage.tasks import ORDER, is_budgeted
 from toryo.storage.tasks import ROWS as TASKS
 
 _t, _d = schema.tasks, schema.dependencies
@@ -73,7 +73,7 @@ _child, _talk = _t.alias("child"), schema.delegations
 _has_parts = sa.select(sa.literal(1)).where(_child.c.parent_id == _t.c.id).exists()
 _was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exists()
 READY_WHOLE = Statement(
-    TASKS.select().where(*_ready, _not_keyless, ~_has_parts, ~_was_delegated).order_by(*ORDER).limit(1)
+    TASKS.select().where(*_ready, _not_keyless, ~_has_parts, ~_was_delegated, ~is_budgeted).order_by(*ORDER).limit(1)
 )
 NEXT_RETRY = Statement(
     sa.select(sa.func.min(_t.c.not_before)).where(

@@ -171,6 +171,8 @@ tasks = Table(
     _text("review_of", null=True),
     _text("touches", null=True),
     _text("origin_id", null=True),
+    Column("budget_usd", Float, nullable=True),
+    _number("budget_tokens", null=True),
     _number("version"),
     # Large columns last: decisions read only the beginning of a row.
     _text("description"),
@@ -196,6 +198,8 @@ Index(
 )
 _reviews = text("review_of IS NOT NULL")
 Index("tasks_reviews", tasks.c.review_of, sqlite_where=_reviews, postgresql_where=_reviews)
+_budgeted = text("budget_usd IS NOT NULL OR budget_tokens IS NOT NULL")
+Index("tasks_budgeted", tasks.c.root_id, sqlite_where=_budgeted, postgresql_where=_budgeted)
 _queued = text("status = 'todo' AND agent_type IS NOT NULL")
 Index(
     "tasks_queued",

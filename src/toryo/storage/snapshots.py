@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from toryo.domain import conflict_forecast
+from toryo.domain import budgets, conflict_forecast
 from toryo.domain.agents import Agent, Role
 from toryo.domain.conflict_forecast import MOST_OTHERS, ConflictPolicy, Files, Meeting
 from toryo.domain.delegations import DelegationStatus
@@ -21,7 +21,7 @@ from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
-from toryo.domain.usages import day_of
+from toryo.domain.usages import Spent, day_of
 from toryo.storage.lazy import LazyMapping, LazySet
 from toryo.storage.transaction import Transaction
 from toryo.workflow.guard_limits import Limits
@@ -131,9 +131,17 @@ class _Loaded(_Facts):
         others = LazyMapping(self._others)
         news = LazyMapping(self._all_news, self._news)
         held = LazyMapping(dict, self._held_back)
+        over = LazyMapping(dict, self._over_budget)
         self._held: dict[str, Meeting | None]
         vars(self).update(
-            _held={}, _look=look, _states={}, others_on=others, news=news, held_back=held, talk=ChatState()
+            _held={},
+            _look=look,
+            _states={},
+            others_on=others,
+            news=news,
+            held_back=held,
+            over_budget=over,
+            talk=ChatState(),
         )
 
     @property
@@ -200,6 +208,16 @@ class _Loaded(_Facts):
         return _budget_used_up(self._tx, self._known[1], self.now)
 
     @cached_property
+    def agent_budget_used_up(self) -> bool:
+        return used_up_by_agent(self._tx, self._known[2], self.now) is not None
+
+    def _over_budget(self, task_id: str) -> str | None:
+        state = self.ground_of(task_id) or next((each for task, each in self.offers if task.id == task_id), None)
+        if state is None:
+            return None
+        return next(iter(used_up_by_tasks(self._tx, state.tree, state.tree.tasks[task_id])), None)
+
+    @cached_property
     def offers(self) -> tuple[tuple[Task, TreeState], ...]:
         tx, project, agent = self._known
         found = _offers(tx, project, agent, self.now, self._look)
@@ -236,6 +254,27 @@ def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
     if not project.settings.has_budget:
         return False
     return project.settings.used_up_budget(tx.usages.spent_by(project.id, day_of(now))) is not None
+
+
+def used_up_by_agent(tx: Transaction, agent: Agent, now: Millis) -> str | None:
+    """The option of an agent whose budget of today is used up; without a budget, nothing is read."""
+    budget = budgets.of_agent(agent.provider_options)
+    if not budget.limits:
+        return None
+    found = budget.used_up(tx.usages.spent_by_agent(agent.id, day_of(now)))
+    return None if found is None else budgets.A_DAY[found]
+
+
+def used_up_by_tasks(tx: Transaction, tree: Tree, task: Task) -> dict[str, str]:
+    """Of the task and those above it, each whose budget is used up, and which of its two. Without budgets, nothing is
+    read."""
+    found = {each.id: budgets.of_task(each).used_up(spent_for(tx, tree, each)) for each in budgets.limiting(tree, task)}
+    return {task_id: budgets.OF_TASK[name] for task_id, name in found.items() if name is not None}
+
+
+def spent_for(tx: Transaction, tree: Tree, task: Task) -> Spent:
+    """What the work on a task and on everything below it has used so far."""
+    return tx.usages.spent_on([task.id, *(each.id for each in tree.descendants(task))])
 
 
 MOST_OFFERS = 10

@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain import tasks as domain
+from toryo.domain.budgets import of_task
 from toryo.domain.dependencies import Links
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.task_tree import Tree
@@ -61,6 +62,7 @@ _TASK = Target(_t, [*ROWS.names, *DETAILS.names])
 _EDGE = Target(_d, ["task_id", "depends_on", "root_id"], key=("task_id", "depends_on"))
 
 _p = sa.bindparam
+_one = _t.alias("one")
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _TREES = Statement(ROWS.select().where(in_list(_t.c.root_id, "roots")))
@@ -79,6 +81,13 @@ _ASKING_CHANGES = Statement(
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
 )
 _is_review: sa.ColumnElement[bool] = sa.literal_column("review_of IS NOT NULL")
+is_budgeted: sa.ColumnElement[bool] = sa.literal_column("(budget_usd IS NOT NULL OR budget_tokens IS NOT NULL)")
+_BUDGETED = Statement(ROWS.select().where(is_budgeted, _t.c.status.in_(sorted(domain.OPEN))))
+_ROOT_OF_BUDGETED = Statement(
+    sa.select(_t.c.root_id)
+    .where(is_budgeted, _t.c.root_id == sa.select(_one.c.root_id).where(_one.c.id == _p("id")).scalar_subquery())
+    .limit(1)
+)
 _OPEN_REVIEWS = Statement(
     ROWS.select().where(_is_review, _t.c.review_of == _p("task_id"), _t.c.status.in_(sorted(domain.OPEN)))
 )
@@ -282,6 +291,18 @@ class Tasks:
         for agent_id, task_id in self._connection.all(_BUSY, project_id=project_id, agents=agents):
             found.setdefault(agent_id, set()).add(task_id)
         return {agent_id: frozenset(ids) for agent_id, ids in found.items()}
+
+    def budgeted(self) -> list[Task]:
+        """The open tasks that have a budget, in all projects."""
+        return ROWS.nouns(self._connection.all(_BUDGETED))
+
+    def budgeted_root(self, task_id: str) -> str | None:
+        """The root of a task if any task of its tree has a budget: else nothing more needs to be read."""
+        for root, tree in self._known.trees.items():
+            if task_id in tree.tasks:
+                return root if any(of_task(each).limits for each in self._known.tree(root).tasks.values()) else None
+        found = self._connection.value(_ROOT_OF_BUDGETED, id=task_id)
+        return None if found is None else str(found)
 
     def at_work(self) -> dict[tuple[str, str], tuple[Millis, frozenset[str]]]:
         """By agent and project, for agents with tasks in progress: since when each waits, and in which trees.

@@ -41,6 +41,7 @@ _SPENT_BY_PROJECT = Statement(
     .where(in_list(_u.c.project_id, "projects"), _u.c.day == _p("day"))
     .group_by(_u.c.project_id)
 )
+_SPENT_BY_AGENT = Statement(sa.select(*_SPENT).where(_u.c.agent_id == _p("agent_id"), _u.c.day == _p("day")))
 _LAST_OF_DAY = Statement(
     sa.select(sa.func.max(_u.c.updated_at)).where(_u.c.project_id == _p("project_id"), _u.c.day == _p("day"))
 )
@@ -106,7 +107,7 @@ def _clauses(table: sa.Table, given: tuple[str, ...]) -> list[sa.ColumnElement[b
 class Wanted:
     """Filters of a sum; both days are included."""
 
-    projects: list[str]
+    projects: list[str] | None = None
     tasks: list[str] | None = None
     agent_id: str | None = None
     since_day: int | None = None
@@ -155,10 +156,19 @@ class Usages:
     def spent_by(self, project_id: str, day: int) -> Spent:
         return self.spent([project_id], day).get(project_id, Spent())
 
+    def spent_by_agent(self, agent_id: str, day: int) -> Spent:
+        """In all of its projects, on a day."""
+        return _spent(self._connection.one(_SPENT_BY_AGENT, agent_id=agent_id, day=day))
+
+    def spent_on(self, task_ids: list[str]) -> Spent:
+        """For these tasks, on all days: of launches that are kept, and of those that are not."""
+        [found] = self.sums((), Wanted(tasks=task_ids), 1)
+        return Spent(found["input_tokens"] + found["output_tokens"], found["cost_usd"] or 0.0)
+
     def spent(self, projects: list[str], day: int) -> dict[str, Spent]:
         """By project, on a day; those that have used nothing are missing."""
         rows: list[Any] = self._connection.all(_SPENT_BY_PROJECT, projects=projects, day=day)
-        return {row[0]: Spent(int(row[1] or 0), float(row[2] or 0)) for row in rows}
+        return {row[0]: _spent(row[1:]) for row in rows}
 
     def used_up_at(self, project_id: str, day: int) -> Millis | None:
         """When usage of that day was last recorded."""
@@ -170,6 +180,11 @@ class Usages:
         given = wanted.given()
         rows = self._connection.all(_summing(by, tuple(given)), most=most, **given)
         return [_summed(by, row) for row in rows]
+
+
+def _spent(row: Any) -> Spent:
+    """Both databases return null for a sum of no rows."""
+    return Spent(int(row[0] or 0), float(row[1] or 0))
 
 
 @lru_cache(maxsize=256)

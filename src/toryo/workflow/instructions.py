@@ -8,6 +8,7 @@ from the contract.
 from __future__ import annotations
 
 from toryo.domain.agents import Role
+from toryo.domain.budgets import Whose
 from toryo.workflow.step import Step
 
 _BLOCKS = ("list_tasks", "get_task", "update_task_status", "report_completed")
@@ -157,9 +158,9 @@ TEXTS: dict[str, str] = {
     "wait": "Your workers continue without you. Call logout and end your process; you will be started again when you "
     "are needed.",
     "exit": "Your session has ended ({reason}). Call logout and end your process now.",
-    "exit.budget_exhausted": "Today's budget is used up. If your task is done, call report_completed; otherwise save "
-    "your state with save_progress. Then call logout and end your process; you will be started again when there is "
-    "budget.",
+    "exit.budget_exhausted": "The budget of your work is used up. If your task is done, call report_completed; "
+    "otherwise save your state with save_progress. Then call logout and end your process; you will be started again "
+    "when there is budget.",
     "exit.time_limit": "This session has reached its time limit. If your task is done, call report_completed; "
     "otherwise save your state with save_progress. Then call logout and end your process; you will be started again "
     "to continue.",
@@ -291,6 +292,8 @@ def key_of(step: Step, role: Role, **how: bool) -> str:
     a chat session.
     """
     manager = role is Role.MANAGER
+    if step.action == "exit" and step.reason in tuple(Whose):
+        return f"exit.{Whose.PROJECT}"
     if step.action == "exit":
         key = f"exit.{step.reason}.chat" if how.get("chat") else f"exit.{step.reason}"
         key = key if key in TOOLS else f"exit.{step.reason}"

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.agents import COMMAND, Role
+from toryo.domain.budgets import Whose
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
@@ -158,21 +159,31 @@ def _withdrawn_long_enough(s: Snapshot) -> bool:
 
 
 def tripped_guard(s: Snapshot) -> str | None:
-    """Row 4's reason: `runaway`, `time_limit`, `budget_exhausted`, `silent`; None if no guard was tripped."""
+    """Row 4's reason: `runaway`, `time_limit`, one of `Whose`, `silent`; None if no guard was tripped."""
     session = _session(s)
     return None if session is None else tripped(s, session)
 
 
 def tripped(s: Snapshot, session: Session) -> str | None:
-    """The guard that a session tripped; None if none. The time limit and the budget apply to task sessions only."""
+    """The guard that a session tripped; None if none. The time limit and budgets apply to task sessions only."""
     if session.runaway is not None:
         return "runaway"
     works = session.purpose is Purpose.TASK
     if works and _runs_too_long(session, s.limits, s.now):
         return "time_limit"
-    if works and s.budget_used_up:
-        return "budget_exhausted"
+    whose = used_up_budget(s, session.task_id) if works else None
+    if whose is not None:
+        return whose.value
     return "silent" if _silent(session, s.now) else None
+
+
+def used_up_budget(s: Snapshot, task_id: str | None) -> Whose | None:
+    """Whose budget lets nobody work on this task now; None: none does."""
+    if s.budget_used_up:
+        return Whose.PROJECT
+    if s.agent_budget_used_up:
+        return Whose.AGENT
+    return Whose.TASK if task_id is not None and task_id in s.over_budget else None
 
 
 def failed_by_itself(session: Session, limits: Limits, now: Millis) -> bool:
@@ -263,6 +274,18 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     ),
     Rule(
         "4",
+        "A task session is open, and the agent's own budget of today is used up",
+        lambda s: tripped_guard(s) == "agent_budget_exhausted",
+        stop("agent_budget_exhausted"),
+    ),
+    Rule(
+        "4",
+        "A task session is open, and the budget of its main task, or of a task above it, is used up",
+        lambda s: tripped_guard(s) == "task_budget_exhausted",
+        stop("task_budget_exhausted"),
+    ),
+    Rule(
+        "4",
         "The process of the task session has neither called nor printed anything for too long",
         lambda s: tripped_guard(s) == "silent",
         stop("silent"),
@@ -282,6 +305,12 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
         hold("cooling_down"),
     ),
     Rule("7", "Today's budget is used up", lambda s: s.budget_used_up, hold("budget_exhausted")),
+    Rule(
+        "7",
+        "The agent's own budget of today is used up",
+        lambda s: s.agent_budget_used_up,
+        hold("agent_budget_exhausted"),
+    ),
 )
 """Rows 1-7: about the agent and what is already running."""
 
@@ -291,6 +320,10 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
 
 def handing_over(case: RuleInput) -> bool:
     return case.main.id in case.snapshot.others_on
+
+
+def over_budget(case: RuleInput) -> bool:
+    return case.main.id in case.snapshot.over_budget
 
 
 def held_back_by_running(case: RuleInput) -> bool:
@@ -345,6 +378,7 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         handing_over,
         hold("handing_over"),
     ),
+    Rule("7a", "The budget of the task, or of one above it, is used up", over_budget, hold("task_budget_exhausted")),
     Rule(
         "7b",
         "A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)",
@@ -449,12 +483,14 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue with which the agent could do more than wait (compare rows 7d and 12a); of several,
-    the first that rows 16 and 17 do not hold."""
+    """The first task of its queue with which the agent could do more than wait (compare rows 7a, 7d and 12a); of
+    several, the first that rows 16 and 17 do not hold."""
     ready = [
         task
         for task, tree_state in s.offers
-        if not would_only_wait(RuleInput(s, tree_state, task)) and task.id not in s.held_back
+        if not would_only_wait(RuleInput(s, tree_state, task))
+        and task.id not in s.held_back
+        and task.id not in s.over_budget
     ]
     return next((task for task in ready if not kept_from(s, task)), next(iter(ready), None))
 
@@ -576,7 +612,7 @@ def _decision(row: Rule[Snapshot, Verdict], s: Snapshot) -> Decision:
 def _until(row: Rule[Snapshot, Verdict], s: Snapshot) -> Millis | None:
     if row.then.reason == "cooling_down":
         return program_choice.until(s, Purpose.TASK)
-    if row.then.reason == "budget_exhausted":
+    if row.then.reason in (Whose.PROJECT, Whose.AGENT):
         return (s.now // DAY + 1) * DAY
     launch = s.launches.get(Purpose.TASK)
     return launch.deadline if row.then.reason == "start_pending" and launch is not None else None
@@ -593,6 +629,9 @@ def _facts(s: Snapshot) -> dict[str, Any]:
         found["launch_id"] = s.launches[Purpose.TASK].id
     if (cause := withdrawn_from(s)) is not None:
         found["withdrawn"] = cause[0]
+    task_id = session.task_id if session is not None else None
+    if task_id is not None and task_id in s.over_budget:
+        found["budget_of"] = s.over_budget[task_id]
     return found | _facts_of_programs(s, Purpose.TASK)
 
 
@@ -625,6 +664,7 @@ def _facts_of(case: RuleInput) -> dict[str, Any]:
         "dispatchable": [task.id for task in case.dispatchable] if case.agent.role is Role.MANAGER else [],
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
         **({"held_by": case.snapshot.others_on[case.main.id]} if handing_over(case) else {}),
+        **({"budget_of": case.snapshot.over_budget[case.main.id]} if over_budget(case) else {}),
         **_held_back(case),
     } | _facts_of_programs(case.snapshot, Purpose.TASK)
 

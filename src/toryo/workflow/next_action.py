@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toryo.domain.agents import Role
+from toryo.domain.budgets import Whose
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
@@ -26,7 +27,7 @@ _Asking = tuple[Snapshot, Session]
 
 
 def _guard(asking: _Asking) -> bool:
-    return launch_rules.tripped(*asking) in ("runaway", "time_limit", "budget_exhausted")
+    return launch_rules.tripped(*asking) in ("runaway", "time_limit", *Whose)
 
 
 def _inactive(asking: _Asking) -> bool:
@@ -41,7 +42,7 @@ FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
     Rule("first 1", "The session has ended", lambda a: a[1].over, Step("exit", "exit", "session_over")),
     Rule(
         "first 2",
-        "A guard stopped the session: too many calls without progress, the time limit, or the budget",
+        "A guard stopped the session: too many calls without progress, the time limit, or a budget",
         _guard,
         Step("exit", "exit", "guard"),
     ),

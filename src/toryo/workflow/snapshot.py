@@ -9,6 +9,7 @@ from functools import cached_property
 
 from toryo.domain import task_readiness
 from toryo.domain.agents import Agent
+from toryo.domain.budgets import of_task
 from toryo.domain.conflict_forecast import Meeting
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose
@@ -124,6 +125,11 @@ class Snapshot:
     kept: Mapping[str, Kept] = field(default_factory=dict)
     """The accounts of which something is kept from tasks that are not urgent."""
     budget_used_up: bool = False
+    """Whether the project's budget of today is."""
+    agent_budget_used_up: bool = False
+    """Whether the agent's own of today is."""
+    over_budget: Mapping[str, str] = field(default_factory=dict)
+    """By task: the task whose budget is used up, itself or one above it."""
     interrupt_waiting: bool = False
     """An undelivered interrupt exists for the asking session."""
     talk: ChatState = field(default_factory=ChatState)
@@ -181,9 +187,11 @@ def offers(ready: Iterable[tuple[Task, TreeState]], agent_id: str) -> tuple[tupl
 
 
 def whole(offer: tuple[Task, TreeState]) -> bool:
-    """Whether nothing below it could make its agent wait."""
+    """Whether nothing below it, and no budget, could make its agent wait."""
     task, tree_state = offer
-    return not tree_state.tree.children(task) and not tree_state.open_delegations.get(task.id)
+    return (
+        not of_task(task).limits and not tree_state.tree.children(task) and not tree_state.open_delegations.get(task.id)
+    )
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,8 @@ class Seen:
     """The file of its output, as it is."""
     reading: Reading
     verdict: Verdict
+    goes_on: bool
+    """Whether it was known to resume a session."""
 
     @property
     def prompt(self) -> str:
@@ -127,7 +129,7 @@ class Bench:
         return asyncio.run(self._until_over(order, resumed, replace(self.provider, keeps_context=keeps_context)))
 
     async def _until_over(self, order: Launch, resumed: Resumed | None, provider: Provider) -> Seen:
-        starter = self._starter(provider)
+        starter = self.starter(provider)
         started = starter.start(order, resumed=resumed)
         over = asyncio.Event()
         started.process.watch(asyncio.get_running_loop(), over.set)
@@ -142,9 +144,17 @@ class Bench:
         path.unlink()
         seen = json.loads((self.folder / "bin" / "record.json").read_text(encoding="utf-8"))
         left = sorted((self.folder / "generated").rglob("*"))
-        return Seen(**seen, left=left, text=text, raw=raw, reading=reading, verdict=provider.judge(end))
+        return Seen(
+            **seen,
+            left=left,
+            text=text,
+            raw=raw,
+            reading=reading,
+            verdict=provider.judge(end),
+            goes_on=started.goes_on,
+        )
 
-    def _starter(self, provider: Provider) -> Starter:
+    def starter(self, provider: Provider) -> Starter:
         inherited = {
             "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin",
             "HOME": str(self.folder / "home"),

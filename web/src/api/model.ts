@@ -165,6 +165,8 @@ export type UsageGroup = NonNullable<QueryOf<"get", "/usage">["by"]>[number];
 export type UsageRow = UsageAnswer["rows"][number];
 
 export type Budget = Schemas["Budget"];
+export type AgentBudget = Schemas["AgentBudget"];
+export type SpentOfTask = Schemas["TaskBudget"];
 export type TaskTemplate = Schemas["ShownTemplate"];
 export type Quota = Schemas["Quota"];
 export type QuotaWindow = Schemas["QuotaWindow"];

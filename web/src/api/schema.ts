@@ -553,7 +553,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change a task's title, description, priority, assignee or dependencies. The agent that works on it is told. */
+        /** Change a task's title, description, priority, assignee, budget or dependencies. The agent that works on it is told. */
         patch: operations["edit_task"];
         trace?: never;
     };
@@ -1982,7 +1982,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What agents have used: tokens, and money where prices are known, in all and by what you name; and the budgets of today. `cost_usd` is null where nothing has a price; `without_price` counts launches that have none, `lower_bounds` those that ended before they said how much it was in all. */
+        /** What agents have used: tokens, and money where prices are known, in all and by what you name; and the budgets of today, and of open tasks. `cost_usd` is null where nothing has a price; `without_price` counts launches that have none, `lower_bounds` those that ended before they said how much it was in all. */
         get: operations["show_usage"];
         put?: never;
         post?: never;
@@ -3157,7 +3157,8 @@ export interface components {
          *     `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
          *     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
          *     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
-         *     where they apply to it. `check_results`: how the checks ended at the last success report.
+         *     where they apply to it. `check_results`: how the checks ended at the last success report. `budget_usd` and
+         *     `budget_tokens`: what it and its subtasks may use in all; null: no limit.
          */
         PersonsTask: {
             /** Task Id */
@@ -3252,6 +3253,10 @@ export interface components {
             subtasks: components["schemas"]["BriefTask"][];
             /** Handoffs */
             handoffs: components["schemas"]["Handoff"][];
+            /** Budget Usd */
+            budget_usd: number | null;
+            /** Budget Tokens */
+            budget_tokens: number | null;
             /** May Conflict With */
             may_conflict_with: components["schemas"]["MayConflict"][];
             /** Unmerged */
@@ -5308,6 +5313,28 @@ export interface components {
              */
             status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
         };
+        /**
+         * AgentBudget
+         * @description Of a day, in all of the agent's projects.
+         */
+        AgentBudget: {
+            /** Agent Id */
+            agent_id: string;
+            /** Name */
+            name: string;
+            /** Budget Per Day */
+            budget_per_day: number | null;
+            /** Spent Today */
+            spent_today: number;
+            /** Tokens Per Day */
+            tokens_per_day: number | null;
+            /** Tokens Today */
+            tokens_today: number;
+            /** Used Up */
+            used_up: boolean;
+            /** Day Ends At */
+            day_ends_at: string;
+        };
         /** Budget */
         Budget: {
             /** Project Id */
@@ -5368,6 +5395,26 @@ export interface components {
             model?: string | null;
             /** Purpose */
             purpose?: string;
+        };
+        /**
+         * TaskBudget
+         * @description Of an open task and everything below it, in all.
+         */
+        TaskBudget: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Budget Usd */
+            budget_usd: number | null;
+            /** Spent Usd */
+            spent_usd: number;
+            /** Budget Tokens */
+            budget_tokens: number | null;
+            /** Spent Tokens */
+            spent_tokens: number;
+            /** Used Up */
+            used_up: boolean;
         };
         /**
          * Quota
@@ -7617,6 +7664,16 @@ export interface operations {
                     acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
                     /** @description Files it will change, from the top of the repository, with * and **. */
                     touches?: string[];
+                    /**
+                     * @description US dollars that it and its subtasks may cost.
+                     * @default null
+                     */
+                    budget_usd?: number | null;
+                    /**
+                     * @description tokens that it and its subtasks may use, input and output.
+                     * @default null
+                     */
+                    budget_tokens?: number | null;
                 };
             };
         };
@@ -7742,6 +7799,16 @@ export interface operations {
                      * @default null
                      */
                     touches?: string[] | null;
+                    /**
+                     * @description New US dollars that it and its subtasks may cost; null: no limit.
+                     * @default null
+                     */
+                    budget_usd?: number | null;
+                    /**
+                     * @description New tokens that it and its subtasks may use; null: no limit.
+                     * @default null
+                     */
+                    budget_tokens?: number | null;
                     /** @description Dependencies to add. */
                     add_dependencies?: string[];
                     /** @description Dependencies to remove. */
@@ -13248,6 +13315,10 @@ export interface operations {
                         rows: components["schemas"]["Row"][];
                         /** Budgets */
                         budgets: components["schemas"]["Budget"][];
+                        /** Agent Budgets */
+                        agent_budgets: components["schemas"]["AgentBudget"][];
+                        /** Task Budgets */
+                        task_budgets: components["schemas"]["TaskBudget"][];
                     };
                 };
             };

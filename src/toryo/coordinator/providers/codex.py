@@ -1,16 +1,20 @@
 """Codex (`codex exec`, npm @openai/codex): headless, its events as JSON lines.
 
 The prompt goes in on stdin, everything else by `-c` words: Codex has no option for a configuration file. The credential
-is passed by the name of its variable. Tokens are those of the whole thread, resumed runs included, and come at the end
-of a turn; there is no cost. Facts were found by running 0.169.0.
+is passed by the name of its variable. Tokens are those of the whole thread, resumed runs included. They come at the end
+of a turn; after each answer they stand in the file in which it keeps the thread. There is no cost. Facts were found by
+running 0.169.0.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +25,11 @@ from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.program_output import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used
 from toryo.coordinator.program_probe import ask
 from toryo.coordinator.provider import (
+    Beside,
     Command,
     Exit,
     Login,
+    Metering,
     Needs,
     Own,
     Provider,
@@ -110,6 +116,8 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield from _done(line["item"])
         case "turn.completed":
             yield _used(line["usage"])
+        case "thread":
+            yield from _so_far(line)
         case "error":
             yield _troubled(line["message"], final=False)
         case "turn.failed":
@@ -165,6 +173,51 @@ def _result(item: dict[str, Any]) -> str:
 def _used(usage: dict[str, Any]) -> Used:
     """Output counts the reasoning, input what was cached."""
     return Used(usage["input_tokens"], usage["output_tokens"], usage.get("cached_input_tokens") or 0, total=True)
+
+
+def _so_far(line: dict[str, Any]) -> Iterable[Event]:
+    """What `_kept` has found: it changes nothing of what the end of the turn tells."""
+    if line.get("model"):
+        yield Used(model=line["model"], provisional=True, beside=True, answer="model")
+    if line.get("usage"):
+        yield replace(_used(line["usage"]), beside=True)
+
+
+_THREAD = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def _rollout(place: Path, thread: str) -> Path | None:
+    """Where it keeps a thread: by the local day on which that began, which is in its id (a UUID of version 7)."""
+    if not _THREAD.fullmatch(thread):
+        return None
+    began = datetime.fromtimestamp(int(thread.replace("-", "")[:12], 16) / 1000, UTC)
+    for days in (0, -1, 1):
+        folder = place / "sessions" / f"{began + timedelta(days):%Y/%m/%d}"
+        found = next(folder.glob(f"rollout-*-{thread}.jsonl"), None)
+        if found is not None:
+            return found
+    return None
+
+
+_COUNTED = ("input_tokens", "output_tokens", "cached_input_tokens")
+
+
+def _kept(written: str) -> Iterable[str]:
+    """Of what it has written there, the model and the newest sum of tokens: the rest is what the thread said."""
+    told: dict[str, Any] = {}
+    for line in written.splitlines():
+        with contextlib.suppress(AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            if '"turn_context"' in line[:_HEAD]:
+                told["model"] = str(json.loads(line)["payload"]["model"])
+            elif '"token_count"' in line[:_HEAD]:
+                usage = json.loads(line)["payload"]["info"]["total_token_usage"]
+                told["usage"] = {name: usage.get(name) or 0 for name in _COUNTED}
+    if told:
+        yield json.dumps({"type": "thread", **told})
+
+
+_HEAD = 200
+"""Characters of a line in which it says what it is."""
 
 
 def _troubled(message: str, final: bool) -> Troubled:
@@ -245,6 +298,8 @@ PROVIDER = Provider(
         }
     ),
     parse=_parse,
+    beside=Beside(_rollout, _kept, to_the_end=True),
+    metering=Metering.EACH_ANSWER,
     resumes=True,
     login=_login,
     needs=_needs,

@@ -15,7 +15,7 @@ from toryo.agents import command as runner  # imported for its bytecode too, whi
 from toryo.agents import env_vars
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.program_output import Called, Event, Returned, Said, Turned, Used
-from toryo.coordinator.provider import Command, Provider, Setting
+from toryo.coordinator.provider import Command, Metering, Provider, Setting
 
 _FIGURES = ("input_tokens", "output_tokens", "cached_tokens")
 
@@ -50,4 +50,4 @@ def _text(value: object) -> str:
     return value
 
 
-PROVIDER = Provider("command", _prepare, judge_runner, parse=_parse, runs_model=False)
+PROVIDER = Provider("command", _prepare, judge_runner, parse=_parse, metering=Metering.AS_TOLD, runs_model=False)

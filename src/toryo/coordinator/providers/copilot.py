@@ -32,6 +32,7 @@ from toryo.coordinator.provider import (
     Beside,
     Command,
     Login,
+    Metering,
     Needs,
     Own,
     Provider,
@@ -225,6 +226,7 @@ PROVIDER = Provider(
         }
     ),
     parse=_parse,
+    metering=Metering.EACH_ANSWER,
     beside=Beside(TELEMETRY, _spans, to_the_end=True),
     resumes=True,
     login=_login,

@@ -2,12 +2,14 @@
 
 The prompt goes in on stdin. It takes settings from its home alone (or from root), so each launch has its own home,
 by the variable that is documented for it: with settings that hold the user's own and ours, and links to all else, so
-that the login and the sessions stay where they are. The last line says what this run used. When the model's service
+that the login and the sessions stay where they are. The last line says what this run used, the file of its session what
+each answer did. When the model's service
 refuses, the exit code is the HTTP status modulo 256. Facts were found by running version 0.61.0.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -32,9 +34,11 @@ from toryo.coordinator.program_output import (
     Used,
 )
 from toryo.coordinator.provider import (
+    Beside,
     Command,
     Exit,
     Login,
+    Metering,
     Needs,
     Own,
     Provider,
@@ -142,6 +146,8 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
                 failed,
                 str(line.get("tool_id") or ""),
             )
+        case "session":
+            yield _answered(line)
         case "error":
             yield Note(line["message"])
         case "result":
@@ -172,6 +178,35 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
         words = str(line["error"]["message"])
         code = re.search(r'"code":\s*(\d{3})\b', words)
         yield Troubled(words, int(code[1]) if code else None, final=True)
+
+
+def _answered(line: dict[str, Any]) -> Used:
+    """What `_kept` has found: the last line replaces it."""
+    read, written, cached, total = (int(line["tokens"].get(name) or 0) for name in _COUNTED)
+    thought = max(0, total - read - written)
+    return Used(
+        read, written + thought, cached, model=line.get("model"), provisional=True, answer=line["id"], beside=True
+    )
+
+
+_COUNTED = ("input", "output", "cached", "total")
+
+
+def _chat(place: Path, session: str) -> Path | None:
+    """Where it keeps a session: below the name that it has given to the project."""
+    name = re.match(r"[0-9a-f]{8}\b", session)
+    return next(place.glob(f"tmp/*/chats/session-*-{name[0]}.jsonl"), None) if name else None
+
+
+def _kept(written: str) -> Iterable[str]:
+    """Of what it has written there, the tokens of each answer. An answer is written again with what its tools gave."""
+    for line in written.splitlines():
+        with contextlib.suppress(AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            message = json.loads(line) if '"tokens"' in line else {}
+            if message.get("type") == "gemini":
+                tokens = {name: message["tokens"].get(name) or 0 for name in _COUNTED}
+                told = {"id": str(message["id"]), "model": message.get("model"), "tokens": tokens}
+                yield json.dumps({"type": "session", **told})
 
 
 def _model(models: Mapping[str, Any]) -> str | None:
@@ -240,6 +275,8 @@ PROVIDER = Provider(
         *("GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_API_VERSION", "CODE_ASSIST_ENDPOINT"),
     },
     parse=_parse,
+    beside=Beside(_chat, _kept, to_the_end=True),
+    metering=Metering.EACH_ANSWER,
     resumes=True,
     login=_login,
     needs=_needs,

@@ -34,6 +34,7 @@ from toryo.coordinator.program_output import (
 from toryo.coordinator.provider import (
     Command,
     Login,
+    Metering,
     Needs,
     Own,
     Provider,
@@ -221,6 +222,8 @@ PROVIDER = Provider(
         *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
     },
     parse=_parse,
+    metering=Metering.EACH_ANSWER,
+    tells_cost=True,
     asks_untold=True,
     resumes=True,
     login=_login,

@@ -11,7 +11,7 @@ import sys
 from toryo.agents import env_vars
 from toryo.agents import playbook as runner  # imported for its bytecode too, which no sandbox could write
 from toryo.coordinator.failure_words import judge_runner
-from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
+from toryo.coordinator.provider import BadConfig, Command, Metering, Provider, Setting
 from toryo.formats import playbook_format
 
 FILE = "playbook.json"
@@ -27,4 +27,4 @@ def _prepare(setting: Setting) -> Command:
     return Command(argv, env_vars.runner(setting.workspace), {FILE: json.dumps(playbook, ensure_ascii=False)})
 
 
-PROVIDER = Provider("playbook", _prepare, judge_runner, reads_project=True)
+PROVIDER = Provider("playbook", _prepare, judge_runner, metering=Metering.AS_TOLD, reads_project=True)

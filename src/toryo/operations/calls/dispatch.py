@@ -16,6 +16,7 @@ peculiar to one stands in its declaration (`catalogue.operation`), what sessions
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import math
 import time
@@ -354,11 +355,13 @@ class Dispatcher:
         return await self.database.read_little_async(lambda connection: self._listed(connection, credentials, toolset))
 
     async def why_unknown_async(self, credentials: Credentials) -> Refusal | None:
-        """What is said to a caller whose bearer token proves nobody; None for all others, and for the token of a
-        session: who has an old one signs in again with it."""
+        """What is said to a caller whose bearer token proves nobody; None for all others, while the database is away,
+        and for the token of a session: who has an old one signs in again with it."""
         if credentials.bearer is None or credentials.bearer.startswith(SESSION):
             return None
-        return await self.database.read_little_async(lambda connection: self._why_unknown(connection, credentials))
+        with contextlib.suppress(DatabaseUnavailable):
+            return await self.database.read_little_async(lambda connection: self._why_unknown(connection, credentials))
+        return None
 
     def _why_unknown(self, connection: Connection, credentials: Credentials) -> Refusal | None:
         try:

@@ -362,8 +362,11 @@ class PersonsTask(FullTask):
     `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
-    where they apply to it. `check_results`: how the checks ended at the last success report."""
+    where they apply to it. `check_results`: how the checks ended at the last success report. `budget_usd` and
+    `budget_tokens`: what it and its subtasks may use in all; null: no limit."""
 
+    budget_usd: float | None
+    budget_tokens: int | None
     may_conflict_with: list[MayConflict]
     unmerged: list[ToldUnmerged]
     changes_requested: RequestedChanges | None

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterable
 from functools import partial
 
-from toryo.domain import usages
+from toryo.domain import budgets, usages
 from toryo.domain.agents import Program
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose
@@ -31,6 +31,7 @@ from toryo.operations.launches.start_candidates import Talker, chat_candidates, 
 from toryo.operations.worktrees import worktree_locks
 from toryo.operations.worktrees.job_handout import Job, jobs_for
 from toryo.storage.coordinators import Seen
+from toryo.workflow import launch_rules
 from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import Snapshot
 
@@ -173,7 +174,8 @@ def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     for_task = launch.purpose is Purpose.TASK
     if decision.reason != ("start_pending" if for_task else "already_running"):
         return False
-    return not hindered(snapshot, launch) and not (for_task and snapshot.budget_used_up)
+    spent = for_task and launch_rules.used_up_budget(snapshot, launch.task_id) is not None
+    return not hindered(snapshot, launch) and not spent
 
 
 def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[starts.Start]:
@@ -232,7 +234,8 @@ def _next_look(call: Call) -> Millis | None:
         if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
             ends.append(task.moved_at + limits.stop_grace)
     ends += [each + limits.pause_grace for each in call.tx.projects.paused()]
-    if any(project.settings.has_budget for project in call.tx.projects.all()):
+    of_agents = (budgets.of_agent(agent.provider_options).limits for agent in call.tx.agents.all())
+    if any(project.settings.has_budget for project in call.tx.projects.all()) or any(of_agents):
         ends.append(usages.end_of_day(call.now))
     future = [end for end in ends if end is not None and end > call.now]
     return min(future, default=None)

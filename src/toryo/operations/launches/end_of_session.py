@@ -14,7 +14,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session
-from toryo.domain.tasks import Status, Task, Wait
+from toryo.domain.tasks import Checks, Status, Task, Wait
 from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.launches import cooldowns
@@ -137,7 +137,9 @@ def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None
     if task.in_progress and task.assignee_id == session.agent_id:
         if counts or why in _BY_ORDER:  # an end that was told breaks the row
             changes["unreported_ends"] = task.unreported_ends + 1 if counts else 0
-        if why in _NOT_ITS_FAULT or _obeyed(call, session, why) or _ended_from_outside(call, session):
+        for_checks = why is End.LEFT_TO_WAIT and task.checks is Checks.RUNNING  # they may fail each time
+        obeyed = _obeyed(call, session, why) and not for_checks
+        if why in _NOT_ITS_FAULT or obeyed or _ended_from_outside(call, session):
             changes["idle_launches"] = max(0, task.idle_launches - 1)
     after = call.tx.tasks.save(task, replace(task, **changes))  # type: ignore[arg-type]
     if counts and after.unreported_ends >= call.context.limits.unreported_ends:

@@ -28,6 +28,10 @@ WORDS = {
     "silent": "Its process is running, but made no call and printed nothing for too long.",
     "budget_exhausted": "Today's budget is used up. "
     "It continues at midnight (UTC), or as soon as the budget is raised.",
+    "agent_budget_exhausted": "Its own budget of today is used up. "
+    "It continues at midnight (UTC), or as soon as the budget is raised.",
+    "task_budget_exhausted": "The budget of its task, or of a task above it, is used up. "
+    "It continues as soon as the budget is raised.",
     "blocked_without_in_progress": "It has blocked tasks and none in progress.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "It is being started; its process has not signed in yet.",
@@ -64,6 +68,8 @@ REMEDIES = {
     "bad_options": "See which: toryo agent show {agent_id}. "
     "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
     "budget_exhausted": "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
+    "agent_budget_exhausted": "Raise it: toryo agent edit {agent_id} --option budget_per_day=N (or tokens_per_day=N)",
+    "task_budget_exhausted": "Raise it: toryo task edit {task_id} --budget N (or --budget-tokens N)",
     "reserve_kept": "To start it now, raise the priority of its task, or lower the reserve: toryo quota edit {account} "
     "--reserve PERCENT",
     "no_spare_quota": "To start it now, raise the priority of its task, or let tasks of low priority use the account "
@@ -103,17 +109,24 @@ def said(
     agent_id: str = "AGENT",
     project_id: str = "PRJ",
     account: str = "ACCOUNT",
+    task_id: str = "TASK",
     *,
     commands: bool = True,
 ) -> Worded:
     """The sentence for a reason of the launch tables; with `commands`, also what helps."""
-    remedy = _remedy(reason, agent_id, project_id, account) if commands else ""
+    remedy = _remedy(reason, agent_id, project_id, account, task_id) if commands else ""
     return together((constant(WORDS.get(reason, reason)), remedy))
 
 
-def _remedy(reason: str, agent_id: str, project_id: str, account: str = "ACCOUNT") -> Worded | str:
+def _remedy(
+    reason: str, agent_id: str, project_id: str, account: str = "ACCOUNT", task_id: str = "TASK"
+) -> Worded | str:
     known = REMEDIES.get(reason)
-    return say(known, agent_id=agent_id, project_id=project_id, account=account) if known is not None else ""
+    return (
+        say(known, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
+        if known is not None
+        else ""
+    )
 
 
 def in_short(reason: str) -> str:
@@ -165,8 +178,11 @@ def explained(
     if decision.reason == "project_paused" and archived:
         return said("project_archived", agent_id, project_id, commands=commands)
     known, account = decision.reason in WORDS, quote(str(decision.facts.get("kept_of", "ACCOUNT")))
+    limited = str(decision.facts.get("budget_of", "TASK"))
     told = (
-        said(decision.reason, agent_id, project_id, account, commands=commands) if known else constant(decision.words)
+        said(decision.reason, agent_id, project_id, account, limited, commands=commands)
+        if known
+        else constant(decision.words)
     )
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)

@@ -6,7 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from toryo.domain import ids, usages
+from toryo.domain import ids
 from toryo.domain.agents import Agent, Program
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
@@ -16,7 +16,7 @@ from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.credential_verification import LAUNCH, digest
 from toryo.operations.calls.results import JsonObject
-from toryo.operations.launches import end_of_session
+from toryo.operations.launches import end_of_session, usage_counting
 from toryo.operations.queue import claims
 from toryo.operations.worktrees import worktree_locks
 from toryo.workflow.launch_rules import Decision
@@ -110,8 +110,8 @@ class Workspace(TypedDict):
 
 class Start(TypedDict):
     """How to start one process, without its task. `defaults`: options that are not set explicitly; `program_session`:
-    the session of the program to resume, its `id` and the `totals` that it had reported. `budget_usd`: what the
-    project may still spend today, for programs that keep to a limit of their own.
+    the session of the program to resume, its `id` and the `totals` that it had reported. `budget_usd`, `budget_tokens`:
+    the least that its budgets leave.
     """
 
     launch_id: str
@@ -133,6 +133,7 @@ class Start(TypedDict):
     language: schemas.LanguageName
     program_session: JsonObject | None
     budget_usd: float | None
+    budget_tokens: int | None
 
 
 def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
@@ -152,13 +153,14 @@ def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
     }
 
 
-def _left_to_spend(call: Call, launch: Launch, project: Project) -> float | None:
-    """Chat goes on when a budget is used up."""
-    budget = project.settings.budget_per_day
-    if budget is None or launch.purpose is not Purpose.TASK:
-        return None
-    spent = call.tx.usages.spent_by(project.id, usages.day_of(call.now)).usd
-    return max(_LEAST, round(budget - spent, 6))
+def _left_to_spend(call: Call, launch: Launch) -> tuple[float | None, int | None]:
+    """The least that any of its budgets leaves, in US dollars and in tokens. Chat goes on when a budget is used up."""
+    if launch.purpose is not Purpose.TASK:
+        return None, None
+    limits = list(usage_counting.limits(call, launch))
+    usd = [each.budget.usd - each.before.usd for each in limits if each.budget.usd is not None]
+    tokens = [each.budget.tokens - each.before.tokens for each in limits if each.budget.tokens is not None]
+    return max(_LEAST, round(min(usd), 6)) if usd else None, max(1, min(tokens)) if tokens else None
 
 
 _LEAST = 0.01
@@ -170,6 +172,7 @@ def shown(call: Call, launch: Launch, credential: str) -> Start:
     agent, project = call.tx.agents.find(launch.agent_id), call.tx.projects.find(launch.project_id)
     assert agent is not None and project is not None
     options = agent.started_with(launch.provider)
+    usd, tokens = _left_to_spend(call, launch)
     return {
         "launch_id": launch.id,
         "agent_id": launch.agent_id,
@@ -189,5 +192,6 @@ def shown(call: Call, launch: Launch, credential: str) -> Start:
         "network": rendering.asked_network(project),
         "language": project.settings.language.value,
         "program_session": call.tx.launches.session_left_behind(launch),
-        "budget_usd": _left_to_spend(call, launch, project),
+        "budget_usd": usd,
+        "budget_tokens": tokens,
     }

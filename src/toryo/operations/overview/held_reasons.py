@@ -47,6 +47,8 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "time_limit": Moves.BY_ITSELF,
     "silent": Moves.BY_ITSELF,
     "budget_exhausted": Condition.BUDGET_USED_UP,
+    "agent_budget_exhausted": Kind.BUDGET_USED_UP,
+    "task_budget_exhausted": Kind.BUDGET_USED_UP,
     "blocked_without_in_progress": Kind.BLOCKED,
     "already_running": Moves.BY_ITSELF,
     "start_pending": Moves.BY_ITSELF,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TypeVar
 
-from toryo.domain import task_readiness
+from toryo.domain import budgets, task_readiness
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
@@ -55,6 +55,7 @@ class Picture:
         }
         self.coordinators = call.tx.coordinators.all()
         self._snapshots: dict[Place, Snapshot] = {}
+        self._spenders: dict[str, bool] = {}
         self._load_tasks(idle=idle)
 
     def _load_tasks(self, *, idle: bool) -> None:
@@ -210,6 +211,23 @@ class Picture:
         tokens, usd = self.spent_today.get(project.id, (0, None))
         return project.settings.used_up_budget(Spent(tokens, usd or 0.0))
 
+    def _own_budget_used_up(self, agent_id: str) -> bool:
+        if agent_id not in self._spenders:
+            found = snapshots.used_up_by_agent(self.call.tx, self.agents[agent_id], self.now)
+            self._spenders[agent_id] = found is not None
+        return self._spenders[agent_id]
+
+    def _over_budget(self, task_id: str) -> str | None:
+        return next(iter(self.used_up_by_tasks(self.tasks[task_id])), None) if task_id in self.tasks else None
+
+    def used_up_by_tasks(self, task: Task) -> dict[str, str]:
+        """Of the task and those above it, each whose budget is used up, and which of its two. What is below them is
+        read for those that have one."""
+        near = self.tree_states[task.project_id].tree
+        if not any(True for _ in budgets.limiting(near, task)):
+            return {}
+        return snapshots.used_up_by_tasks(self.call.tx, self.call.tx.tasks.tree(task.root_id), task)
+
     @cached_property
     def ready_tasks(self) -> dict[tuple[str, str], list[Task]]:
         """By project and queue: what could be claimed now, in order."""
@@ -263,6 +281,8 @@ class Picture:
             accounts=self.accounts,
             kept=self.kept_quotas,
             budget_used_up=self.used_up_budget(project) is not None,
+            agent_budget_used_up=self._own_budget_used_up(agent.id),
+            over_budget=LazyMapping(dict, self._over_budget),
             offers=self._offers(place),
         )
 

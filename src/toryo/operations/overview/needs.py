@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toryo.block_reasons import WORDS
-from toryo.domain import merge_queue, moves, people, task_readiness, usages
+from toryo.domain import budgets, merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
@@ -50,6 +50,7 @@ from toryo.operations.tasks import remedies, requested_changes
 from toryo.operations.worktrees import merge_queue_texts, reviews, worktree_locks
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
+from toryo.storage.snapshots import spent_for, used_up_by_agent
 from toryo.workflow.snapshot import Cooldown
 
 BRIEF = 500
@@ -96,6 +97,8 @@ CARRIED_OUT_BY = {
     "open": "open_chat",
     "put_back": "move_task",
     "raise": "edit_project",
+    "raise_agent": "edit_agent",
+    "raise_task": "edit_task",
     "reject": "reject_task",
     "remove_from_merge_queue": "remove_from_merge_queue",
     "renew": "renew_passkey",
@@ -939,6 +942,71 @@ def _budgets(view: _View) -> Iterator[Need]:
             yield from _used_up(view, project, used_up, spent_of, started.get(project.id, 0))
 
 
+def _budgets_of_agents(view: _View) -> Iterator[Need]:
+    """Agents whose own budget of today is used up while a task of theirs is in progress."""
+    limited = [each for each in view.agents.values() if each.active and budgets.of_agent(each.provider_options).limits]
+    if not limited:
+        return
+    since: dict[str, Millis] = {}
+    for (agent_id, project_id), (at, _) in view.call.tx.tasks.at_work().items():
+        if project_id in view.projects:
+            since[agent_id] = min(at, since.get(agent_id, at))
+    for agent in (each for each in limited if each.id in since):
+        name = used_up_by_agent(view.call.tx, agent, view.now)
+        if name is None:
+            continue
+        for person_id in view.owners():
+            yield Need(
+                person_id=person_id,
+                kind=Kind.BUDGET_USED_UP,
+                about=f"{agent.id} {usages.date_of(usages.day_of(view.now))}",
+                title=say("Today's budget of {agent} is used up", agent=agent.name),
+                text=say(
+                    "This agent works on no task until {time}, or until the budget is raised.",
+                    time=iso(usages.end_of_day(view.now)),
+                ),
+                since=max(since[agent.id], usages.day_of(view.now) * DAY),
+                actions=(
+                    Action("raise_agent", f"toryo agent edit {agent.id} --option {name}=…"),
+                    Action("usage", "toryo usage --days 1 --by agent,task"),
+                ),
+                agent_id=agent.id,
+            )
+
+
+def _budgets_of_tasks(view: _View) -> Iterator[Need]:
+    """Tasks whose budget is used up while an agent has them, or a subtask, in progress."""
+    tx = view.call.tx
+    for task in tx.tasks.budgeted():
+        project = tx.projects.find(task.project_id) if task.project_id in view.projects else None
+        if project is None or not project.active:
+            continue
+        tree = tx.tasks.tree(task.root_id)
+        waiting = [each for each in (task, *tree.descendants(task)) if each.in_progress and each.assignee_id]
+        name = budgets.of_task(task).used_up(spent_for(tx, tree, task)) if waiting else None
+        if name is None:
+            continue
+        for person_id in view.judges(None, task.project_id):
+            yield Need(
+                person_id=person_id,
+                kind=Kind.BUDGET_USED_UP,
+                about=task.id,
+                title=say("The budget of {title} is used up", title=quoted(task.title)),
+                text=constant("No agent works on this task or its subtasks until the budget is raised."),
+                since=max(each.moved_at for each in waiting),
+                actions=(
+                    Action("raise_task", f"toryo task edit {task.id} --{_OPTIONS[name]} …"),
+                    Action("usage", f"toryo usage --task {task.id} --by agent"),
+                ),
+                task_id=task.id,
+                project_id=task.project_id,
+            )
+
+
+_OPTIONS = {"usd": "budget", "tokens": "budget-tokens"}
+"""Of `toryo task edit`."""
+
+
 def _used_up(view: _View, project: Project, name: str, spent: Worded, waiting_since: Millis) -> Iterator[Need]:
     """Of the setting `name`. Since both hold: the budget is used up (one of nothing is, from midnight on), and work
     waits.
@@ -1300,6 +1368,8 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _schedules,
     _webhooks,
     _budgets,
+    _budgets_of_agents,
+    _budgets_of_tasks,
     _cannot_start,
     _mistaken,
     _unplaced,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from toryo.domain import usages
+from toryo.domain.budgets import Whose
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Priority, Task
@@ -109,7 +110,9 @@ class QuotaWaits:
 def _at(s: Snapshot, task: Task) -> Wait | None:
     """What keeps a process of the agent from being started for this task."""
     if s.budget_used_up:
-        return Wait("budget_exhausted", (), usages.end_of_day(s.now))
+        return Wait(Whose.PROJECT.value, (), usages.end_of_day(s.now))
+    if s.agent_budget_used_up:
+        return Wait(Whose.AGENT.value, (), usages.end_of_day(s.now))
     until = program_choice.until(s, Purpose.TASK, task.priority)
     if until is None or until <= s.now:
         return None

@@ -20,7 +20,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.overview import main_task_waits
+from toryo.operations.overview import main_task_waits, unplaced
 from toryo.operations.overview.home_state import Picture, Place
 
 _SHOWN = 3
@@ -77,11 +77,15 @@ class _Look:
         self.waits: dict[str, frozenset[str]] = {}
         """By main task that waits: of which others one must move on first."""
         self.moving = self._moving()
+        self.unchecked = frozenset(each.id for each in unplaced.unchecked(picture))
 
     def at(self, task: Task) -> Iterator[Stuck]:
         if task.id in self.told:
             return
-        if task.in_progress:
+        if task.id in self.unchecked:
+            why = together((constant("No Coordinator is running."), constant("Its acceptance checks wait for one.")))
+            yield Stuck(task, why, task.moved_at, (Action("machines", "toryo doctor"),), cause=("unchecked",))
+        elif task.in_progress:
             yield from self._in_progress(task)
         elif task.status is Status.TODO:
             yield from self._to_do(task)

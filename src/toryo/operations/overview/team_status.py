@@ -13,6 +13,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from toryo.domain.agents import Role
+from toryo.domain.budgets import Whose
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Isolation
 from toryo.domain.sessions import Session
@@ -33,7 +34,7 @@ IN_FULL = 8
 Doing = Literal["working", "talking", "starting", "stopping", "waiting", "cooling_down", "held", "idle", "off"]
 
 OFF = frozenset({"project_paused", "agent_inactive", "agent_not_assigned", "not_managed", "bad_options"})
-STOPPED = frozenset({"blocked_without_in_progress", "budget_exhausted", "handled_blocked", "handing_over"})
+STOPPED = frozenset({"blocked_without_in_progress", *Whose, "handled_blocked", "handing_over"})
 
 
 class Member(TypedDict):

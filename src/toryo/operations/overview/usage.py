@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain import usages
+from toryo.domain import budgets, usages
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
 from toryo.domain.times import iso
@@ -24,6 +24,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.storage import usages as usages_kept
+from toryo.storage.snapshots import spent_for
 from toryo.storage.usages import Row, Sums, Wanted
 
 Group = Literal["day", "agent", "project", "task", "launch", "provider", "model", "purpose"]
@@ -61,6 +62,31 @@ class Budget(TypedDict):
     day_ends_at: str
 
 
+class AgentBudget(TypedDict):
+    """Of a day, in all of the agent's projects."""
+
+    agent_id: str
+    name: str
+    budget_per_day: float | None
+    spent_today: float
+    tokens_per_day: int | None
+    tokens_today: int
+    used_up: bool
+    day_ends_at: str
+
+
+class TaskBudget(TypedDict):
+    """Of an open task and everything below it, in all."""
+
+    task_id: str
+    title: str
+    budget_usd: float | None
+    spent_usd: float
+    budget_tokens: int | None
+    spent_tokens: int
+    used_up: bool
+
+
 class UsageResult(Result):
     since: str | None
     until: str | None
@@ -68,6 +94,8 @@ class UsageResult(Result):
     totals: Sums
     rows: list[Row]
     budgets: list[Budget]
+    agent_budgets: list[AgentBudget]
+    task_budgets: list[TaskBudget]
 
 
 @operation(
@@ -80,8 +108,8 @@ class UsageResult(Result):
 )
 def show_usage(call: Call, wanted: ShowUsage) -> UsageResult:
     """What agents have used: tokens, and money where prices are known, in all and by what you name; and the budgets of
-    today. `cost_usd` is null where nothing has a price; `without_price` counts launches that have none, `lower_bounds`
-    those that ended before they said how much it was in all."""
+    today, and of open tasks. `cost_usd` is null where nothing has a price; `without_price` counts launches that have
+    none, `lower_bounds` those that ended before they said how much it was in all."""
     since, until = _days(call, wanted)
     projects = _projects(call, wanted)
     meant = Wanted(
@@ -100,6 +128,8 @@ def show_usage(call: Call, wanted: ShowUsage) -> UsageResult:
         "totals": _in_all(call, meant),
         "rows": _rows(call, by, meant) if by else [],
         "budgets": _budgets(call, projects),
+        "agent_budgets": _of_agents(call, projects, wanted),
+        "task_budgets": _of_tasks(call, projects, meant.tasks),
     }
 
 
@@ -180,6 +210,50 @@ def _budget(project: Project, today: usages.Spent, ends: str) -> Budget:
         "used_up": project.settings.used_up_budget(today) is not None,
         "day_ends_at": ends,
     }
+
+
+def _of_agents(call: Call, projects: Iterable[Project], wanted: ShowUsage) -> list[AgentBudget]:
+    """The agents of these projects that have one."""
+    ids = {agent_id for project in projects for agent_id in call.tx.agents.members(project.id)}
+    found: list[AgentBudget] = []
+    for agent in call.tx.agents.find_all(sorted(ids)):
+        budget = budgets.of_agent(agent.provider_options)
+        if budget.limits and wanted.agent_id in (None, agent.id):
+            today = call.tx.usages.spent_by_agent(agent.id, usages.day_of(call.now))
+            found.append(
+                {
+                    "agent_id": agent.id,
+                    "name": agent.name,
+                    "budget_per_day": budget.usd,
+                    "spent_today": round(today.usd, 6),
+                    "tokens_per_day": budget.tokens,
+                    "tokens_today": today.tokens,
+                    "used_up": budget.used_up(today) is not None,
+                    "day_ends_at": iso(usages.end_of_day(call.now)),
+                }
+            )
+    return found
+
+
+def _of_tasks(call: Call, projects: Iterable[Project], tasks: list[str] | None) -> list[TaskBudget]:
+    """The open tasks of these projects that have one; `tasks`: of these only."""
+    here = {project.id for project in projects}
+    found: list[TaskBudget] = []
+    for task in call.tx.tasks.budgeted():
+        if task.project_id in here and (tasks is None or task.id in tasks):
+            spent = spent_for(call.tx, call.tx.tasks.tree(task.root_id), task)
+            found.append(
+                {
+                    "task_id": task.id,
+                    "title": task.title,
+                    "budget_usd": task.budget_usd,
+                    "spent_usd": round(spent.usd, 6),
+                    "budget_tokens": task.budget_tokens,
+                    "spent_tokens": spent.tokens,
+                    "used_up": budgets.of_task(task).used_up(spent) is not None,
+                }
+            )
+    return found
 
 
 def _refusal(said: str, instruction: str) -> Refusal:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
 from typing_extensions import TypedDict
@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from toryo.domain import dependencies as graph
 from toryo.domain import ids, moves, queue, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
+from toryo.domain.budgets import OF_TASK
 from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.delegations import failed
 from toryo.domain.errors import Code, Refusal
@@ -441,6 +442,8 @@ def new_task(
         review_of=draft.review_of,
         touches=draft.touches,
         origin_id=draft.origin_id,
+        budget_usd=draft.budget_usd,
+        budget_tokens=draft.budget_tokens,
         correlation_id=parent.correlation_id if parent else _correlation(call),
     )
 
@@ -571,6 +574,9 @@ def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Ta
     )
 
 
+_EDITED = ("title", "priority", "touches", *OF_TASK.values())
+
+
 def edit(
     call: Call,
     task: Task,
@@ -578,9 +584,11 @@ def edit(
     title: str | None = None,
     priority: Any = None,
     touches: tuple[str, ...] | None = None,
+    budget: Mapping[str, Any] | None = None,
     **details: Any,
 ) -> list[str]:
-    """Changes words, priority and patterns; answers which fields differ now. Raises Refusal for a closed task."""
+    """Changes words, priority, patterns and budget (by the names of its fields); answers which fields differ now.
+    Raises Refusal for a closed task."""
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
@@ -596,6 +604,7 @@ def edit(
         title=title.strip() if title else task.title,
         priority=priority or task.priority,
         touches=task.touches if touches is None else touches,
+        **(budget or {}),
     )
     wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
     if "acceptance" in wanted:
@@ -606,9 +615,7 @@ def edit(
             questions.withdraw_all(call, task, "checks_changed")
             cancel_reviews(call, task.id)
             after = replace(after, open_questions=0)
-    changed = [name for name in ("title", "priority", "touches") if getattr(after, name) != getattr(task, name)] + list(
-        wanted
-    )
+    changed = [name for name in _EDITED if getattr(after, name) != getattr(task, name)] + list(wanted)
     if not changed:
         return []
     after = _unapproved(call, after, changed)

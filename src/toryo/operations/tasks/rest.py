@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired
 from pydantic import AwareDatetime, Field
 
 from toryo.domain import creation_rules, moves, review_checks
+from toryo.domain.budgets import OF_TASK
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
@@ -40,6 +41,7 @@ from toryo.operations.tasks import (
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
+from toryo.provider_options import MOST_AMOUNT
 from toryo.storage.task_lists import Place, Wanted
 
 
@@ -64,6 +66,12 @@ class FileTask(Parameters):
     acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
     touches: Touches = Field(
         default_factory=list, description="Files it will change, from the top of the repository, with * and **."
+    )
+    budget_usd: float | None = Field(
+        None, ge=0, le=MOST_AMOUNT, allow_inf_nan=False, description="US dollars that it and its subtasks may cost."
+    )
+    budget_tokens: int | None = Field(
+        None, ge=0, le=MOST_AMOUNT, description="tokens that it and its subtasks may use, input and output."
     )
 
 
@@ -90,6 +98,8 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         context=wanted.context,
         acceptance=acceptance_checks.kept(wanted.acceptance),
         touches=patterns(wanted.touches),
+        budget_usd=wanted.budget_usd,
+        budget_tokens=wanted.budget_tokens,
     )
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
@@ -107,6 +117,8 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         required = _required_checks(call.tree_state(made.task), made.task)
         shown: schemas.PersonsTask = {
             **below_main_task.show_created(made),
+            "budget_usd": made.task.budget_usd,
+            "budget_tokens": made.task.budget_tokens,
             "may_conflict_with": conflict_forecast.of(call, made.task),
             "unmerged": [],
             "changes_requested": None,
@@ -147,6 +159,8 @@ def _shown(call: Call, task_id: str) -> FiledTask:
     changes = requested_changes.shown(requested_changes.of(call, task))
     shown: schemas.PersonsTask = {
         **below_main_task.show(call, task),
+        "budget_usd": task.budget_usd,
+        "budget_tokens": task.budget_tokens,
         "may_conflict_with": conflict_forecast.of(call, task),
         "unmerged": subtask_work.told(call, task),
         "changes_requested": changes,
@@ -272,6 +286,16 @@ class EditTask(OneTask):
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
     touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
+    budget_usd: float | None = Field(
+        None,
+        ge=0,
+        le=MOST_AMOUNT,
+        allow_inf_nan=False,
+        description="New US dollars that it and its subtasks may cost; null: no limit.",
+    )
+    budget_tokens: int | None = Field(
+        None, ge=0, le=MOST_AMOUNT, description="New tokens that it and its subtasks may use; null: no limit."
+    )
     add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to add.")
     remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to remove.")
     version: int | None = Field(None, description="The version you expect; any other is a conflict.")
@@ -285,7 +309,8 @@ class EditTask(OneTask):
     tool=False,
 )
 def edit_task(call: Call, wanted: EditTask) -> FiledTask:
-    """Change a task's title, description, priority, assignee or dependencies. The agent that works on it is told."""
+    """Change a task's title, description, priority, assignee, budget or dependencies. The agent that works on it is
+    told."""
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
     given = wanted.model_dump(exclude_unset=True)
@@ -297,7 +322,8 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     if wanted.add_dependencies or wanted.remove_dependencies:
         mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
         task = call.task(task.id)
-    if {"title", "description", "priority", "context", "acceptance", "touches"} & set(given):
+    budget = {name: given[name] for name in OF_TASK.values() if name in given}
+    if budget or {"title", "description", "priority", "context", "acceptance", "touches"} & set(given):
         mutations.edit(
             call,
             task,
@@ -307,6 +333,7 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
             context=wanted.context,
             acceptance=acceptance_checks.kept(wanted.acceptance) if wanted.acceptance is not None else None,
             touches=patterns(wanted.touches) if wanted.touches is not None else None,
+            budget=budget,
         )
     return _shown(call, task.id)
 

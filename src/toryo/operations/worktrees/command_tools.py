@@ -28,7 +28,7 @@ from toryo.operations.worktrees import session_jobs, worktree_locks, worktree_re
 TOLD = 8_000
 """Characters of a command's output: its end. The Coordinator sends no more."""
 MOST_AT_ONCE = 5
-"""Commands of one agent that are not over; they run one after the other."""
+"""Commands of one process of an agent that are not over; they run one after the other."""
 
 
 class RunCommand(Parameters):
@@ -140,7 +140,8 @@ def _options(call: Call, main: Task, words: list[str]) -> dict[str, Any]:
 
 def _ask(call: Call, main: Task, coordinator_id: str, options: dict[str, Any]) -> WorktreeJob:
     asked = call.tx.worktrees.recent(Kind.COMMAND, main.id, call.agent.id, worktree_requests.MOST_KEPT)
-    if sum(not each.over for each in asked) >= MOST_AT_ONCE:
+    own = [each for each in asked if (each.options or {}).get("launch_id") == options["launch_id"]]
+    if sum(not each.over for each in own) >= MOST_AT_ONCE:
         raise Refusal(
             Code.NOT_NOW,
             say("{count} of your commands are not over.", count=MOST_AT_ONCE),

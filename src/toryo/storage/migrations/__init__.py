@@ -63,6 +63,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0029_moved_bases"),
     _read_when_used("step_0030_merged_subtasks"),
     _read_when_used("step_0031_task_origins"),
+    _read_when_used("step_0032_task_budgets"),
 )
 """In order; the position is the version."""
 

@@ -8,6 +8,7 @@ import { useOpenTask } from "@/app/going";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Prose, StatusIcon, Told, hasChecks, visible } from "@/ui";
 import { Acceptance } from "@/views/task/acceptance";
+import { TaskBudget } from "@/views/task/budget";
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
@@ -24,6 +25,7 @@ export function Overview({ task }: { task: Task }) {
       <Dependencies task={task} />
       <Reviews task={task} />
       <Touches task={task} />
+      <TaskBudget task={task} />
       <Acceptance task={task} />
       {task.result !== null && task.result !== undefined && <Result value={task.result} />}
       {task.summary && <Words title={t("summary")} text={task.summary} />}

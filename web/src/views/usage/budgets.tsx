@@ -1,6 +1,6 @@
 // Today's budgets: how much is spent, and what happens when it is used up.
 
-import type { Budget } from "@/api/model";
+import type { AgentBudget, Budget, SpentOfTask } from "@/api/model";
 import { useOwns } from "@/app/may";
 import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
@@ -8,7 +8,13 @@ import { Panel, money } from "@/ui";
 
 const NEARLY = 0.8;
 
-export function Budgets({ all }: { all: readonly Budget[] }) {
+interface Props {
+  all: readonly Budget[];
+  agents: readonly AgentBudget[];
+  tasks: readonly SpentOfTask[];
+}
+
+export function Budgets({ all, agents, tasks }: Props) {
   const { t } = useTranslation("usage");
   const owns = useOwns();
   if (all.length === 0) return null;
@@ -27,12 +33,43 @@ export function Budgets({ all }: { all: readonly Budget[] }) {
         {all.map((each) => (
           <One key={each.project_id} each={each} />
         ))}
+        {agents.map((each) => (
+          <One key={each.agent_id} each={each} />
+        ))}
+        {tasks.map((each) => (
+          <OfTask key={each.task_id} each={each} />
+        ))}
       </ul>
     </Panel>
   );
 }
 
-function One({ each }: { each: Budget }) {
+function OfTask({ each }: { each: SpentOfTask }) {
+  const { t, i18n } = useTranslation("usage");
+  const count = (tokens: number) => tokens.toLocaleString(i18n.language);
+  const { budget_usd: usd, budget_tokens: tokens } = each;
+  return (
+    <li className="space-y-1.5 px-4 py-3">
+      {usd !== null && (
+        <Meter
+          name={each.title}
+          words={t("ofBudget", { spent: money(each.spent_usd), budget: money(usd) })}
+          part={part(each.spent_usd, usd)}
+        />
+      )}
+      {tokens !== null && (
+        <Meter
+          name={each.title}
+          words={t("ofTokens", { spent: count(each.spent_tokens), budget: count(tokens) })}
+          part={part(each.spent_tokens, tokens)}
+        />
+      )}
+      {each.used_up && <p className="text-[13px] text-red">{t("taskUsedUp")}</p>}
+    </li>
+  );
+}
+
+function One({ each }: { each: Budget | AgentBudget }) {
   const { t, i18n } = useTranslation("usage");
   const ends = new Date(each.day_ends_at).toLocaleTimeString(i18n.language, { hour: "2-digit", minute: "2-digit" });
   const count = (tokens: number) => tokens.toLocaleString(i18n.language);

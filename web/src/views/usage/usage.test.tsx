@@ -14,6 +14,8 @@ const used = {
   by: ["day"],
   totals: spent,
   rows: [{ ...spent, day: "2026-01-02", agent_id: "ada" }],
+  agent_budgets: [],
+  task_budgets: [],
   budgets: [
     {
       project_id: "shop",

@@ -102,10 +102,10 @@ function Period({ project, projectId, days }: PeriodProps) {
   const sums = useQuery(usage({ project_id: project, days })).data?.totals;
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
-  const { since, until, rows, totals, budgets } = found.data;
+  const { since, until, rows, totals, budgets, agent_budgets, task_budgets } = found.data;
   return (
     <>
-      <Budgets all={budgets} />
+      <Budgets all={budgets} agents={agent_budgets} tasks={task_budgets} />
       <Quotas />
       {rows.length === 0 || since === null || until === null ? (
         <Empty icon={<ChartPie size={26} aria-hidden />} title={t("none")}>

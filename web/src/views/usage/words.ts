@@ -36,6 +36,7 @@ export const en = {
   ofTokens: "{{spent}} of {{budget}} tokens",
   noBudget: "No budget. Set one in the project's settings: agents stop working on tasks when it is used up.",
   usedUp: "Used up. Work on tasks stops until {{time}}",
+  taskUsedUp: "Used up. Work on it stops until the budget is raised",
   utc: "Days are in UTC.",
   setBudget: "Settings",
   barLabel: "{{day}}: {{amount}}",
@@ -130,6 +131,7 @@ export const ja: typeof en = {
   noBudget:
     "予算は設定されていません。プロジェクトの設定で予算を指定すると、使い切った時点でタスクの作業が止まります。",
   usedUp: "使い切りました。タスクの作業は {{time}} まで停止します",
+  taskUsedUp: "使い切りました。予算を増やすまで作業は停止します",
   utc: "日付は UTC です。",
   setBudget: "設定",
   barLabel: "{{day}}: {{amount}}",

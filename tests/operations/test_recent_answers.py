@@ -1,0 +1,19 @@
+"""Answers that are kept: those that were asked for last."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from toryo.operations.calls.recent_answers import RecentAnswers
+
+
+def test_what_is_asked_for_again_stays_and_what_nobody_asks_for_goes_first() -> None:
+    answers, found = RecentAnswers(most=2), list[str]()
+
+    def find(key: str) -> str:
+        found.append(key)
+        return key
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert answers.of(key, partial(find, key)) == key
+    assert found == ["a", "b", "c", "b"]
