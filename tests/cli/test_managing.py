@@ -141,6 +141,12 @@ def test_a_task_is_edited_with_its_dependencies(server: Toryo, project: str) -> 
     assert (shown["title"], shown["dependencies"]) == ("Later", [])
 
 
+def test_a_list_that_is_limited_and_empty_does_not_say_that_there_are_no_tasks(server: Toryo, project: str) -> None:
+    assert server("task", "list", "--project", project).err.startswith("No tasks yet.")
+    server.json("task", "add", "Sweep", "--project", project)
+    assert server("task", "list", "--project", project, "--status", "failed").err == "No such tasks.\n"
+
+
 def test_people_see_parts_below_what_they_are_parts_of(server: Toryo, project: str) -> None:
     whole = server.json("task", "add", "Whole", "--project", project)["task_id"]
     server.json("task", "add", "Other", "--project", project)

@@ -112,7 +112,7 @@ def test_the_list_has_the_order_the_reasons_and_nothing_that_steers_a_terminal(
     assert "merged into main (abcdef0123)" in out
     assert "flaky: make test" in out
     assert "The check failed." in out
-    assert "sent back to ann: tsk_9" in out
+    assert "changes requested in tsk_9" in out
 
 
 @pytest.mark.parametrize(

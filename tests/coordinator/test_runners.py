@@ -173,6 +173,23 @@ def test_what_fails_for_good_fails_the_task_with_the_reasons(team, coordinator) 
 
 
 @pytest.mark.deep
+def test_who_retries_the_whole_has_what_failed_tried_again(team, coordinator) -> None:
+    boss = crew(
+        team, step("one", "echo x >> tries; test -e repaired"), step("two", "true", depends_on=["one"]), retry=0
+    )
+    task_id = team.file("Do it", boss)
+    assert team.closed(task_id)["status"] == "failed"
+    for tries, then in ((2, "failed"), (3, "completed")):
+        if then == "completed":
+            (team.directory / "repaired").touch()
+        for status in ("todo", "in_progress"):
+            team.client.rest("POST", f"/tasks/{task_id}/move", {"status": status})
+        assert team.closed(task_id)["status"] == then
+        assert (team.directory / "tries").read_text() == "x\n" * tries
+    assert {each["status"] for each in team.below(task_id).values()} == {"completed"}
+
+
+@pytest.mark.deep
 def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
     boss = crew(team, {"id": "one", "title": "Step one", "capability": "can-a"}, retry=1)
     task_id = team.file("Do it", boss)

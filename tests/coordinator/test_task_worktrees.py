@@ -264,6 +264,18 @@ def test_cleaning_removes_what_holds_nothing_and_refuses_what_holds_work(reposit
     assert (place / PROJECT / "t2" / "new").exists()
 
 
+def test_what_only_the_branch_of_a_review_has_is_not_cleaned_away_and_a_discard_tells_its_commit(repository, place):
+    """That branch is removed by itself."""
+    worktree = worked(repository, place / PROJECT, "t2", new="two\n")
+    last = repository.git("rev-parse", worktree.branch)
+    repository.git("branch", "toryo/t3", last)
+    said = task_worktrees.run(job(repository, place, "clean", "t2", reviews=["t3"]), place)
+    assert said["done"] is False
+    assert "Merge it first, or discard it" in said["trouble"]
+    said = task_worktrees.run(job(repository, place, "discard", "t2", reviews=["t3"]), place)
+    assert (said["done"], said["answer"]["commit"]) == (True, last)
+
+
 def test_a_worktree_job_that_is_not_known_here_and_one_whose_files_are_gone_are_answered_not_raised(repository, place):
     unknown = task_worktrees.run(job(repository, place, "polish"), place)
     assert (unknown["done"], "Update it" in unknown["trouble"]) == (False, True)

@@ -87,6 +87,18 @@ def test_the_worktree_of_a_reviewer_goes_after_a_day_with_what_it_has_changed(ya
     assert (job["kind"], job["task_id"]) == ("discard", task)
 
 
+def test_who_removes_work_is_told_which_branches_are_those_of_reviews_and_keep_nothing(yard: World):
+    work = left(yard, commits=1)
+    review = left(yard)
+    yard.database.write(
+        lambda c: c.run(Statement(sa.update(schema.tasks).where(schema.tasks.c.id == review).values(review_of=work)))
+    )
+    yard.owner.call("archive_project", project_id=yard.project_id)
+    jobs = {job["task_id"]: job for job in later(yard, 60)}
+    assert {task: job["kind"] for task, job in jobs.items()} == {work: "clean", review: "discard"}
+    assert [job["options"]["reviews"] for job in jobs.values()] == [[review], [review]]
+
+
 def test_of_an_archived_project_everything_is_looked_at_and_what_hinders_is_kept_and_not_asked_again(yard: World):
     task = left(yard, "in_progress", commits=1)
     yard.owner.call("archive_project", project_id=yard.project_id)

@@ -459,6 +459,17 @@ def test_a_conflict_goes_to_its_author_with_both_sides(queue: Queue):
         assert each in changes["description"], each
 
 
+@pytest.mark.parametrize("provider", ["command", "playbook", "script"])
+def test_a_conflict_of_one_that_cannot_resolve_it_goes_to_another_of_its_team(queue: Queue, provider: str):
+    other, task = queue.worked("w2", title="Roof"), queue.worked("w1", title="Walls")
+    queue.add(task)
+    job = queue.job_now()
+    for each in ("w1", "w2"):
+        queue.world.owner.call("edit_agent", agent_id=each, provider=provider)
+    conflict(queue, task, other, job)
+    assert queue.changes(task)["assignee_id"] == "w3"
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_what_others_wrote_is_marked_as_their_words_in_the_task_that_corrects_it(queue: Queue, language: str):
     queue.world.owner.call("edit_project", project_id=queue.world.project_id, settings={"language": language})

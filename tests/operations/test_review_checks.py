@@ -262,6 +262,18 @@ def test_a_busy_reviewer_begins_when_it_is_free(crew: World) -> None:
     reviewing(crew).call("submit_review", verdict="approve")
 
 
+def test_a_reviewer_begins_the_next_review_as_soon_as_one_is_done(crew: World) -> None:
+    first, _ = given(crew, BY_AGENT)
+    second = crew.task("w3", acceptance=BY_AGENT)
+    reporting(crew.start("w3"))
+    [waiting] = shown(crew, second)["reviews"]
+    assert waiting["status"] == "todo"
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(first) == "completed"
+    assert crew.status(waiting["task_id"]) == "in_progress"
+    assert crew.why("w2").startswith("start")
+
+
 def test_the_review_itself_needs_no_review_and_no_checks(crew: World) -> None:
     crew.owner.call("edit_project", project_id=crew.project_id, settings={"required_checks": BY_AGENT})
     task = crew.task("w1")

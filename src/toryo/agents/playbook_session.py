@@ -103,9 +103,12 @@ class Planned:
         return answer
 
     def _tries_left(self, subtask: Answer) -> bool:
+        """Each attempt of the whole has the tries that the plan gives: who retries it wants what has failed retried."""
         step = self.step_of(subtask)
-        used = int(subtask.get("attempt") or 1) - 1
-        return step is not None and subtask["task_id"] not in self._hopeless and used < step.retry
+        if step is None or subtask["task_id"] in self._hopeless:
+            return False
+        tries = (step.retry + 1) * int(self._session.task.get("attempt") or 1)
+        return int(subtask.get("attempt") or 1) < tries
 
     # --- conditions ---------------------------------------------------------------------------------------------------
 

@@ -126,7 +126,7 @@ def _below(entry: dict[str, Any]) -> list[str]:
     if entry["waits_for"]:
         lines.append(f"waits for {', '.join(entry['waits_for'])}")
     if entry["changes_task_id"]:
-        lines.append(f"sent back to {entry['assignee_id']}: {entry['changes_task_id']}")
+        lines.append(f"changes requested in {entry['changes_task_id']}")  # not always of its own agent
     flaky = [each["check"] for each in entry["evidence"] if each["outcome"] == "flaky"]
     if flaky:
         lines.append(f"flaky: {', '.join(map(one_line, flaky))}")

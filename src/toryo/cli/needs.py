@@ -8,6 +8,7 @@ import typer
 
 from toryo.cli import output, projects, questions
 from toryo.cli.command_context import Here, command
+from toryo.domain.agents import SYSTEM
 from toryo.domain.texts import one_line, printable
 
 
@@ -41,6 +42,7 @@ def _not_started(here: Here, names: list[str]) -> list[str]:
         for name in names
         for task in here.every(f"/projects/{name}/tasks", "tasks", status="todo")
         if task["assignee_id"] and task["approval"] == "approved" and task["parent_task_id"] is None
+        if not _starts_by_itself(here, task)
     ]
     if not found:
         return []
@@ -48,6 +50,11 @@ def _not_started(here: Here, names: list[str]) -> list[str]:
     told = "1 task is assigned but not started" if one else f"{len(found)} tasks are assigned but not started"
     start = f"toryo task move {found[0]['task_id'] if one else 'TASK'} in_progress"
     return [f"{told}: toryo task list --status todo", f"  To start {'it' if one else 'one'}: {start}"]
+
+
+def _starts_by_itself(here: Here, task: dict[str, Any]) -> bool:
+    """A review waits for its agent only. Only the server creates reviews, so few tasks are looked at."""
+    return task["created_by"] == SYSTEM and here.get(f"/tasks/{task['task_id']}")["task"]["review_of"] is not None
 
 
 def _print_conditions(found: list[dict[str, Any]]) -> None:

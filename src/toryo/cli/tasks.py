@@ -166,7 +166,12 @@ def list_tasks(
     shown = _of_today(found) if "closed_since" in only else found
     here.answer(
         {"success": True, "tasks": shown},
-        lambda: _print_list(shown, older=_has_older(here, names, only, len(shown)), several=len(names) > 1),
+        lambda: _print_list(
+            shown,
+            older=_has_older(here, names, only, len(shown)),
+            several=len(names) > 1,
+            limited=bool(status or assignee or parent),
+        ),
     )
 
 
@@ -425,6 +430,8 @@ def _below(task: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, 
 
 def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> list[str]:
     """What each of them waits for; empty where somebody is at work, or about to be."""
+    if task["status"] == "todo" and task.get("review_of"):
+        return [f"It is a review. It starts by itself as soon as {task['assignee_id']} can do it."]
     if task["status"] != "in_progress":
         blocked = in_words(task.get("blocked_reason") or "")
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")
@@ -472,8 +479,9 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
     conflicts += [_conflict(each) for each in task.get("may_conflict_with") or ()]
     if task["status"] != "in_progress":
         return [*_why_nothing_moves(here, task, tree), *conflicts]
+    checking = ["Its checks are running."] if task.get("checks") == "running" else []
     decided = _in_words(here, _decisions(here, task, tree), whole)
-    return [*(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
+    return [*checking, *(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
 
 
 def network(here: Here, task_id: str) -> list[str]:
@@ -568,8 +576,12 @@ def _has_older(here: Here, names: list[str], only: dict[str, Any], many: int) ->
     return sum(len(here.get(f"/projects/{name}/tasks", **wanted)["tasks"]) for name in names) > many
 
 
-def _print_list(tasks: list[dict[str, Any]], *, older: bool, several: bool) -> None:
-    _print_tasks(tasks, several=several)
+def _print_list(tasks: list[dict[str, Any]], *, older: bool, several: bool, limited: bool) -> None:
+    """`limited`: to some of the tasks, so that an empty list does not say that there are none."""
+    if limited and not tasks:
+        output.say("No such tasks.")
+    else:
+        _print_tasks(tasks, several=several)
     if older:
         output.say("Tasks closed more than a day ago are not shown: toryo task list --all")
 

@@ -383,7 +383,7 @@ def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
         return {"done": True, "gone": [job.task_id], "answer": {"message": "It was already gone."}}
-    found = worktrees.discard(worktree)
+    found = worktrees.discard(worktree, _passing(job))
     said = {"branch": found.branch, "commit": found.commit, "message": found.message}
     return {"done": True, "gone": [job.task_id], "answer": said}
 
@@ -392,8 +392,13 @@ def _clean(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Removes only worktrees whose contents all exist elsewhere."""
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is not None:
-        worktrees.remove(worktree)
+        worktrees.remove(worktree, passing=_passing(job))
     return {"done": True, "gone": [job.task_id]}
+
+
+def _passing(job: WorktreeJob) -> list[str]:
+    """The branches of reviews: they begin at the work that they review, and are removed by themselves."""
+    return [worktrees.branch_of(str(each)) for each in job.options.get("reviews") or ()]
 
 
 def worktree_of(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktree | None:

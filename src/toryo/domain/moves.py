@@ -577,7 +577,9 @@ def _ancestor_closed(tree_state: TreeState, task: Task) -> _Words:
             above_id=above.id,
             status=above.status,
         ),
-        "Work on another task, or create a new one.",
+        "Retry that one first, or work on another task."
+        if above.status is Status.FAILED
+        else "Work on another task, or create a new one.",
         {"closed_task_id": above.id},
     )
 

@@ -103,6 +103,12 @@ _REVIEWS_TO_LOOK_AFTER = Statement(
     .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(_p("most", type_=sa.Integer))
 )
+_REVIEW_WAITING_FOR = Statement(
+    ROWS.select()
+    .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.status == "todo", _is_review)
+    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .limit(1)
+)
 _REVIEWED_BY = Statement(sa.select(_t.c.context).where(in_list(_t.c.id, "ids"), _names))
 _ROOTS_IN_PROGRESS = Statement(
     sa.select(_t.c.root_id)
@@ -328,6 +334,12 @@ class Tasks:
 
     def reviews_to_look_after(self, most: int) -> list[Task]:
         return self.kept(self._connection.all(_REVIEWS_TO_LOOK_AFTER, most=most))
+
+    def review_waiting_for(self, project_id: str, agent_id: str) -> Task | None:
+        """Of the reviews that an agent has not begun, the one that comes first."""
+        return next(
+            iter(self.kept(self._connection.all(_REVIEW_WAITING_FOR, project_id=project_id, agent_id=agent_id))), None
+        )
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""

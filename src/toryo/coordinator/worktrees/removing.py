@@ -6,6 +6,7 @@ and last the note beside it, which says whose worktree it was: an interrupted re
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toryo.check_names import some
@@ -26,12 +27,13 @@ class Discarded:
     message: str
 
 
-def discard(worktree: Worktree) -> Discarded:
-    """Removes directory and branch with all uncommitted work. Does nothing if they are already removed."""
+def discard(worktree: Worktree, passing: Sequence[str] = ()) -> Discarded:
+    """Removes directory and branch with all uncommitted work. Does nothing if they are already removed. `passing`:
+    branches that keep nothing, because they are removed by themselves: those of reviews."""
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
-        commits, others = _thrown_away(checkout.git, worktree), _others(worktree)
+        commits, others = _thrown_away(checkout.git, worktree, passing), _others(worktree)
         _remove(checkout, worktree)
     gone = f" These existed nowhere else and are gone: {some(others)}." if others else ""
     if not commits:
@@ -45,15 +47,16 @@ def discard(worktree: Worktree) -> Discarded:
     return Discarded(worktree.branch, commits[0], f"{words} {'; '.join(back)}")
 
 
-def remove(worktree: Worktree, *, force: bool = False) -> None:
+def remove(worktree: Worktree, *, force: bool = False, passing: Sequence[str] = ()) -> None:
     """Removes directory and branch after a merge. Raises Trouble if that would lose commits or uncommitted work.
 
-    `force` gives up what `Kept.left_out` named (repositories inside, changes inside of submodules); nothing else.
+    `passing`: as for `discard`. `force` gives up what `Kept.left_out` named (repositories inside, changes inside of
+    submodules); nothing else.
     """
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
-        _refuse_loss(checkout.git, worktree, force=force)
+        _refuse_loss(checkout.git, worktree, passing, force=force)
         _remove(checkout, worktree)
 
 
@@ -63,7 +66,7 @@ def _refuse_in_use(checkout: Checkout, worktree: Worktree) -> None:
         raise Trouble(f"{worktree.branch} is checked out in {place}. Switch to another branch there, then try again.")
 
 
-def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
+def _refuse_loss(git: Git, worktree: Worktree, passing: Sequence[str], *, force: bool) -> None:
     words = commits_and_diffs.unkept(worktree)
     others = () if force or words else commits_and_diffs.others(worktree)
     if others:
@@ -76,26 +79,26 @@ def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
             "Move it away, then try again."
         )
     last = tip(git, worktree.branch)
-    if not words and last is not None and not _elsewhere(git, worktree, last):
+    if not words and last is not None and not _elsewhere(git, worktree, last, passing):
         words = f"{worktree.branch} has commits that are in no other branch. Merge it first, or discard it."
     if words:
         raise Trouble(f"{worktree.path} was not removed. {words}")
 
 
-def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
+def _elsewhere(git: Git, worktree: Worktree, commit: str, passing: Sequence[str]) -> bool:
     """Whether another branch, or a HEAD that is on none, has this commit too. What was pushed for a pull request is
     the same branch: it may be gone there when that was closed."""
     names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes").split()
-    own = {f"refs/heads/{worktree.branch}"}
+    own = {f"refs/heads/{each}" for each in (worktree.branch, *passing)}
     own |= {each for each in names if each.startswith("refs/remotes/") and each.endswith(f"/{worktree.branch}")}
     return bool(set(names) - own) or contains(git, "HEAD", commit)
 
 
-def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
+def _thrown_away(git: Git, worktree: Worktree, passing: Sequence[str]) -> tuple[str, ...]:
     """The last commit that no other branch has, and that of an agent that left its branch. One if one has the other."""
     last = tip(git, worktree.branch)
     found = [commit for commit in dict.fromkeys((last, _head(worktree, last))) if commit is not None]
-    found = [each for each in found if not _elsewhere(git, worktree, each)]
+    found = [each for each in found if not _elsewhere(git, worktree, each, passing)]
     return tuple(each for each in found if not any(contains(git, other, each) for other in found if other != each))
 
 

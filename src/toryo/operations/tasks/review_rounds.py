@@ -182,6 +182,14 @@ def start_waiting(call: Call, review: Task) -> bool:
     return not isinstance(moved, Refusal)
 
 
+def start_next(call: Call, done: Task) -> None:
+    """A review is done: the first one of the project that waits for the same agent begins now, not in the next round of
+    housekeeping."""
+    review = call.tx.tasks.review_waiting_for(done.project_id, done.assignee_id or "")
+    if review is not None:
+        start_waiting(call, review)
+
+
 def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
     """Whether its agent cannot do it, even once it is free and the project goes on."""
     reviewed = call.tx.tasks.find(review.review_of or "")

@@ -27,13 +27,18 @@ def assignee(call: Call, task: Task) -> str | None:
 
 def solver(call: Call, task: Task, authors: Iterable[str | None]) -> str | None:
     """Who can resolve what a merge meets in the work of a task: a person whose task it is; else the first of its own
-    agent, these, and the agents below its manager that may change files. None: nobody."""
-    tree_state = call.tree_state(task)
+    agent, these, and the agents below its manager that may change files. The manager of a task that a person has given
+    is the one to whom its agent reports, while that is a member. None: nobody."""
     own = call.tx.agents.find(task.assignee_id) if task.assignee_id is not None else None
     if own is not None and own.human:
         return assignee(call, task)
-    manager = task if own is not None and own.role is Role.MANAGER else tree_state.tree.parent(task)
-    below = tree_state.able_workers(manager.assignee_id) if manager is not None and manager.assignee_id else []
+    above = own.reports_to if own is not None and assignee(call, task) is not None else None
+    tree_state = call.tree_state(task, *filter(None, [above]))
+    part = tree_state.tree.parent(task)
+    manager = part.assignee_id if part is not None else above
+    if own is not None and own.role is Role.MANAGER:
+        manager = own.id
+    below = tree_state.able_workers(manager) if manager is not None else []
     wanted = dict.fromkeys((task.assignee_id, *authors, *(agent.id for agent in below)))
     names = [each for each in wanted if each is not None]
     members = call.tx.agents.members_among(task.project_id, names)

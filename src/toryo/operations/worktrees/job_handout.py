@@ -72,5 +72,14 @@ def _shown_worktree_job(call: Call, job: WorktreeJob) -> Job:
         "asked_by": job.asked_by,
         "name": name,
         "email": (account.email if account is not None else None) or "",
-        "options": job.options or {},
+        "options": {**(job.options or {}), **_what_passes(call, job)},
     }
+
+
+def _what_passes(call: Call, job: WorktreeJob) -> dict[str, list[str]]:
+    """The reviews whose branches keep nothing: they begin at the work that is reviewed, and are removed by themselves.
+    So who removes work does not count it as kept there."""
+    if job.kind not in (Kind.CLEAN, Kind.DISCARD):
+        return {}
+    names = [each.task_id for each in call.tx.worktrees.open() if each.project_id == job.project_id]
+    return {"reviews": sorted(each.id for each in call.tx.tasks.find_all(names) if each.review_of is not None)}
