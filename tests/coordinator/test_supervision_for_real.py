@@ -7,9 +7,13 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.coordinator.teams import Team, coordinating
 from tests.coordinator.test_supervision import FAKE, PROGRAM
 from toryo.coordinator.provider import Command, Provider, Setting
+
+pytestmark = pytest.mark.deep
 
 SIGNS_IN = """
 from toryo.client import Client
@@ -58,7 +62,6 @@ def test_two_coordinators_with_different_programs_and_labels_share_one_project(q
         assert (seen["there"]["labels"], seen["there"]["agents"]) == (["big"], [big, two])
 
 
-@pytest.mark.deep
 def test_a_program_that_leaves_without_a_report_is_reminded_and_finishes_its_task(quiet: Team, tmp_path) -> None:
     script = (
         f'if not resumed:\n    tell(session="s-1")\n    tell(said="I am done.")\n{indented(AT_WORK)}'

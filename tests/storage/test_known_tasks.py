@@ -31,6 +31,7 @@ IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "re
     "correlated",
     "budgeted",
     "budgeted_root",
+    "review_waiting_for",
 }
 """Asked of the rows, which are written before."""
 
