@@ -28,6 +28,7 @@ from tests.clis.policies import (
 )
 from tests.clis.turns import Answer, CallTool, Fault, Garbage, Hang, Policy, Shell, Turn
 from tests.scenarios import programs
+from toryo.block_reasons import in_words
 
 pytestmark = [pytest.mark.deep, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
 
