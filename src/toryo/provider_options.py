@@ -256,7 +256,7 @@ def effective(provider: str | None, options: Mapping[str, Any], role: str | None
 def changes_files(provider: str | None, options: Mapping[str, Any]) -> bool:
     """Whether its program can be asked to change files in a way that nobody has written down for it: an agent with a
     model that may. What other programs may do is known only where they are set up."""
-    if provider in (None, "command", "playbook", "script"):
+    if provider in (None, "command", "playbook"):
         return False
     return bool(options.get(PERMISSIONS.name) != Permissions.READ)
 

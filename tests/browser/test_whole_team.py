@@ -70,15 +70,18 @@ def test_everything_is_merged_whatever_happens_on_the_way(place: Site, chrome: B
     assert {place.look(each)["title"].split(":")[0] for each in left} == {"Review"}, "they go a day later"
     assert repository.git("status", "--porcelain") == ""
     assert team.main_is_green(TESTS, tmp_path) >= 4
-    ended = {each["task_id"]: each for each in team.queue()["ended"]}
-    assert (ended[ben]["state"], ended[ben]["conflict_files"]) == ("conflict", ["rate"])
-    assert ended[cat]["state"] == "failed"
-    resolved, repaired = (place.look(ended[each]["changes_task_id"]) for each in (ben, cat))
+    (conflict,) = place.history.of("merge_queue.conflict", task_id=ben)
+    assert conflict["data"]["conflict"]["files"] == ["rate"]
+    assert len(place.history.of("merge_queue.failed", task_id=cat)) == 1
+    found = place.tasks("shop")
+    titles = ("Resolve the conflict with main: Thirty", f"Fix the failed checks: {place.look(cat)['title']}")
+    resolved, repaired = (place.look(found[each]["task_id"]) for each in titles)
     assert (resolved["assignee_id"], repaired["assignee_id"]) == ("ben", "cat")
     for each in (ann, "Twenty", "rate", "Thirty"):
         assert each in resolved["description"], "both sides are named"
     assert "test_cat.sh failed" in repaired["description"], "the evidence is there"
-    assert any(one["outcome"] == "flaky" for each in ended.values() for one in each["evidence"])
+    merged = place.history.of("merge_queue.merged", "merge_queue.failed", "merge_queue.conflict")
+    assert any(each["data"].get("flaky") for each in merged)
     assert len(place.history.of("question.asked", task_id=ben)) == 1
     assert len(place.history.of("review.changes_requested")) == 2
     assert place.history.idle_starts() == []

@@ -459,7 +459,7 @@ def test_a_conflict_goes_to_its_author_with_both_sides(queue: Queue):
         assert each in changes["description"], each
 
 
-@pytest.mark.parametrize("provider", ["command", "playbook", "script"])
+@pytest.mark.parametrize("provider", ["command", "playbook"])
 def test_a_conflict_of_one_that_cannot_resolve_it_goes_to_another_of_its_team(queue: Queue, provider: str):
     other, task = queue.worked("w2", title="Roof"), queue.worked("w1", title="Walls")
     queue.add(task)

@@ -27,8 +27,8 @@ def assignee(call: Call, task: Task) -> str | None:
 
 def solver(call: Call, task: Task, authors: Iterable[str | None]) -> str | None:
     """Who can resolve what a merge meets in the work of a task: a person whose task it is; else the first of its own
-    agent, these, and the agents below its manager that may change files. The manager of a task that a person has given
-    is the one to whom its agent reports, while that is a member. None: nobody."""
+    agent, these, and the agents below its manager that may change files. Of a task that a person has given it is the
+    manager of its agent, while the agent is a member. None: nobody."""
     own = call.tx.agents.find(task.assignee_id) if task.assignee_id is not None else None
     if own is not None and own.human:
         return assignee(call, task)

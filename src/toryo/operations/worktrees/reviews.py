@@ -23,7 +23,7 @@ class Reviewed:
     changes: Task | None
     """The open task that makes the requested changes."""
     of_unfinished: bool = False
-    """It is to be reviewed, and is a part of an agent's task that is blocked, put off or closed without success."""
+    """It waits for a review, and is a part of an agent's task that is blocked, put off or closed without success."""
 
 
 def standing(
