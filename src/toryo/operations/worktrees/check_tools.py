@@ -66,15 +66,12 @@ def run_check(call: Call, wanted: RunCheck) -> Tried | Refused | Later:
     job = session_jobs.standing(call, Kind.CHECKS, worktree.task_id, worktree.coordinator_id, options)
     job = job or _ask(call, worktree, options)
     if not job.over:
-        if call.may_wait:
-            return Later(frozenset({f"worktree_job:{job.id}"}))
-        # Returned: what is raised would take the job back.
         still = Refusal(
             Code.NOT_NOW,
             "The checks are still running.",
             "Call run_check again with the same arguments: it waits for them.",
         )
-        return Refused(still.answer())
+        return session_jobs.unfinished(call, job, still)
     return _told(session_jobs.tell(call, job))
 
 

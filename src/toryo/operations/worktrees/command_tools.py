@@ -77,15 +77,12 @@ def run_command(call: Call, wanted: RunCommand) -> CommandRun | Refused | Later:
     job = session_jobs.standing(call, Kind.COMMAND, main.id, coordinator_id, options)
     job = job or _ask(call, main, coordinator_id, options)
     if not job.over:
-        if call.may_wait:
-            return Later(frozenset({f"worktree_job:{job.id}"}))
-        # Returned: what is raised would take the job back.
         still = Refusal(
             Code.NOT_NOW,
             "The command is still running.",
             "Call run_command again with the same arguments: it waits for it.",
         )
-        return Refused(still.answer())
+        return session_jobs.unfinished(call, job, still)
     return _told(session_jobs.tell(call, job))
 
 

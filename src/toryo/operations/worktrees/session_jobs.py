@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.worktrees import Kind, WorktreeJob
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.results import Refused
 from toryo.operations.worktrees import worktree_locks, worktree_requests
 
 _TOLD = "told"
@@ -35,6 +38,11 @@ def standing(call: Call, kind: Kind, task_id: str, coordinator_id: str, options:
     asked = call.tx.worktrees.recent(kind, task_id, call.agent.id, worktree_requests.MOST_KEPT)
     job = next((each for each in asked if each.options == options), None)
     return None if job is None or (not job.over and worktree_locks.is_away(call, coordinator_id)) else job
+
+
+def unfinished(call: Call, job: WorktreeJob, still: Refusal) -> Later | Refused:
+    """Waits for a run, as long as a call may. The refusal is returned: what is raised would take the job back."""
+    return Later(frozenset({f"worktree_job:{job.id}"})) if call.may_wait else Refused(still.answer())
 
 
 def tell(call: Call, job: WorktreeJob) -> WorktreeJob:
