@@ -141,7 +141,7 @@ def _ask(call: Call, main: Task, coordinator_id: str, options: dict[str, Any]) -
     if sum(not each.over for each in own) >= MOST_AT_ONCE:
         raise Refusal(
             Code.NOT_NOW,
-            say("{count} of your commands are not over.", count=MOST_AT_ONCE),
+            say("{count} of your commands are still running.", count=MOST_AT_ONCE),
             "Wait for one of them: call run_command again with its arguments.",
         )
     call.tx.worktrees.forget(Kind.COMMAND, main.id, worktree_requests.MOST_KEPT)

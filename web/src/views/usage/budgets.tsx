@@ -1,4 +1,4 @@
-// Today's budgets: how much is spent, and what happens when it is used up.
+// Budgets of today, and those of tasks: how much is spent, and what happens when one is used up.
 
 import type { AgentBudget, Budget, SpentOfTask } from "@/api/model";
 import { useOwns } from "@/app/may";

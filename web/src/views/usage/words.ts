@@ -31,7 +31,7 @@ export const en = {
   noPrice: "price unknown",
   noTask: "No task",
   unknown: "Unknown",
-  budget: "Today's budget",
+  budget: "Budgets of today and of tasks",
   ofBudget: "{{spent}} of {{budget}}",
   ofTokens: "{{spent}} of {{budget}} tokens",
   noBudget: "No budget. Set one in the project's settings: agents stop working on tasks when it is used up.",
@@ -125,7 +125,7 @@ export const ja: typeof en = {
   noPrice: "料金不明",
   noTask: "タスクなし",
   unknown: "不明",
-  budget: "今日の予算",
+  budget: "今日の予算とタスクの予算",
   ofBudget: "{{spent}} / {{budget}}",
   ofTokens: "{{spent}} / {{budget}} トークン",
   noBudget:
