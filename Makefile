@@ -61,7 +61,7 @@ test: $(READY) $(PAGES) ## run the tests of a commit: 8 minutes (ARGS="tests/cli
 	@mkdir -p build; \
 	$(if $(ARGS),,(cd web && $(WITH_NODE) npm run --silent test >../build/vitest.log 2>&1) & pages=$$!;) \
 	$(PYTEST) -m "not deep" $(ARGS); status=$$?; \
-	$(if $(ARGS),,wait $$pages || status=$$?; tail -n 12 build/vitest.log;) \
+	$(if $(ARGS),,wait $$pages || { status=$$?; grep -a 'FAIL' build/vitest.log; }; tail -n 12 build/vitest.log;) \
 	exit $$status
 
 test-deep: $(READY) $(PAGES) ## run all other tests: real agent programs, every view, kills at every step, PostgreSQL for all (ARGS as above)

@@ -29,3 +29,20 @@ it("tells both limits of a task, and a field that is emptied is none any more", 
     version: '"3"',
   });
 });
+
+it("keeps what was written when the form goes away, and drops it when one cancels", async () => {
+  serve({});
+  const user = userEvent.setup();
+  const edit = async () => user.click(await screen.findByRole("button", { name: "Edit the budget" }));
+  const usd = () => screen.getByLabelText<HTMLInputElement>("US dollars, with its subtasks");
+  await show(<TaskBudget task={limited} />);
+  await edit();
+  await user.type(usd(), "7");
+  cleanup();
+  await show(<TaskBudget task={limited} />);
+  await edit();
+  expect(usd().value).toBe("37");
+  await user.click(screen.getByRole("button", { name: "Cancel" }));
+  await edit();
+  expect(usd().value).toBe("3");
+});

@@ -6,8 +6,10 @@ import { useState } from "react";
 import { editTask } from "@/api/actions";
 import { isClosed, type Task } from "@/api/model";
 import { useWrites } from "@/app/may";
+import { useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
-import { Button, Failed, Form, IconButton, money } from "@/ui";
+import { IconButton, money } from "@/ui";
+import { InPlace } from "@/views/task/in-place";
 import { Section } from "@/views/task/section";
 
 export function TaskBudget({ task }: { task: Task }) {
@@ -42,28 +44,20 @@ export function TaskBudget({ task }: { task: Task }) {
 
 function Write({ task, close }: { task: Task; close: () => void }) {
   const { t } = useTranslation("task");
-  const [usd, setUsd] = useState(written(task.budget_usd));
-  const [tokens, setTokens] = useState(written(task.budget_tokens));
+  const [{ usd, tokens }, , draft] = useDraft(`budget.${task.task_id}`, {
+    usd: written(task.budget_usd),
+    tokens: written(task.budget_tokens),
+  });
   const saving = useMutation({
     mutationFn: () => editTask(task.task_id, { budget_usd: amount(usd), budget_tokens: amount(tokens) }, task.version),
-    onSuccess: close,
   });
   return (
-    <Form className="space-y-2" onSend={() => saving.mutate()}>
+    <InPlace draft={draft} saving={saving} close={close}>
       <div className="grid grid-cols-2 gap-2">
-        <Amount label={t("budgetUsdLabel")} value={usd} step="any" write={setUsd} />
-        <Amount label={t("budgetTokensLabel")} value={tokens} step="1" write={setTokens} />
+        <Amount label={t("budgetUsdLabel")} value={usd} step="any" write={draft.field("usd")} />
+        <Amount label={t("budgetTokensLabel")} value={tokens} step="1" write={draft.field("tokens")} />
       </div>
-      {saving.error !== null && <Failed error={saving.error} />}
-      <div className="flex justify-end gap-2">
-        <Button small type="button" onClick={close}>
-          {t("app.cancel")}
-        </Button>
-        <Button small look="primary" type="submit" disabled={saving.isPending}>
-          {t("app.save")}
-        </Button>
-      </div>
-    </Form>
+    </InPlace>
   );
 }
 

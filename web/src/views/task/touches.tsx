@@ -7,9 +7,10 @@ import { editTask } from "@/api/actions";
 import { isClosed, type Task } from "@/api/model";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
-import { DraftLine, useDraft } from "@/drafts";
+import { useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
-import { Button, Failed, Form, IconButton } from "@/ui";
+import { IconButton } from "@/ui";
+import { InPlace } from "@/views/task/in-place";
 import { Section } from "@/views/task/section";
 
 const EXAMPLE = "src/api/**, README.md";
@@ -47,14 +48,9 @@ function Write({ task, close }: { task: Task; close: () => void }) {
   const [text, write, draft] = useDraft(`touches ${task.task_id}`, task.touches.join(", "));
   const saving = useMutation({
     mutationFn: () => editTask(task.task_id, { touches: patterns(text) }, task.version),
-    onSuccess: () => {
-      draft.done();
-      close();
-    },
   });
   return (
-    <Form className="space-y-2" onSend={() => saving.mutate()}>
-      <DraftLine draft={draft} />
+    <InPlace draft={draft} saving={saving} close={close}>
       <input
         aria-label={t("touches")}
         placeholder={EXAMPLE}
@@ -62,23 +58,7 @@ function Write({ task, close }: { task: Task; close: () => void }) {
         className="w-full rounded-md border border-line-strong bg-panel px-3 py-2 font-mono text-[13px]"
         onChange={(event) => write(event.target.value)}
       />
-      {saving.error !== null && <Failed error={saving.error} />}
-      <div className="flex justify-end gap-2">
-        <Button
-          small
-          type="button"
-          onClick={() => {
-            draft.done();
-            close();
-          }}
-        >
-          {t("app.cancel")}
-        </Button>
-        <Button small look="primary" type="submit" disabled={saving.isPending}>
-          {t("app.save")}
-        </Button>
-      </div>
-    </Form>
+    </InPlace>
   );
 }
 
