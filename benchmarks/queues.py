@@ -7,7 +7,7 @@ it comes. What cannot be installed or started is skipped with a warning. Every j
 the first enqueueing, by eight threads, to the start of the last job, or for Toryo to its last result handed in. Trust
 the ratios; rates depend on the machine.
 
-    python benchmarks/queues.py [--rounds 3] [--postgresql URL] [--rivals all|celery,huey…] [--cache DIR] [--jobs N]
+    python benchmarks/queues.py [--rounds 3] [--postgresql URL] [--rivals all|celery,taskiq…] [--cache DIR] [--jobs N]
 """
 
 from __future__ import annotations
@@ -338,18 +338,8 @@ class Rival:
 RIVALS = [
     Rival("celery", ("celery[redis]",), "redis", ("celery", "-A", "rival_celery", "worker", "-l", "ERROR"),
           "Redis broker and results, prefork, a process per core"),
-    Rival("rq", ("rq",), "redis", ("python", "rival_rq.py"), "Redis, one worker, a fork per job"),
-    Rival("dramatiq", ("dramatiq[redis]",), "redis", ("dramatiq", "rival_dramatiq", "--skip-logging"),
-          "Redis broker, no results, a process per core with 8 threads"),
-    Rival("huey", ("huey",), "", ("huey_consumer", "rival_huey.huey", "-q"), "SQLite, one worker thread"),
-    Rival("huey-redis", ("huey", "redis"), "redis", ("huey_consumer", "rival_huey.huey", "-q"),
-          "Redis, one worker thread"),
     Rival("procrastinate", ("procrastinate",), "postgresql", ("python", "rival_procrastinate.py"),
           "PostgreSQL, one worker, one job at a time"),
-    Rival("pgqueuer", ("pgqueuer[asyncpg]",), "postgresql", ("python", "rival_pgqueuer.py"),
-          "PostgreSQL, one worker, ten jobs a dequeue"),
-    Rival("pgqueuer-bulk", ("pgqueuer[asyncpg]",), "postgresql", ("python", "rival_pgqueuer.py"),
-          "the same, all jobs enqueued in one call"),
     Rival("taskiq", ("taskiq", "taskiq-redis"), "redis",
           ("taskiq", "worker", "rival_taskiq:broker", "--log-level", "ERROR"),
           "Redis stream broker and results, two processes, jobs acknowledged"),
@@ -540,8 +530,7 @@ def _rival(
         environment = {**os.environ, "BENCH_BELL": str(bell.path), "BENCH_URL": url, "BENCH_FOLDER": str(scratch)}
         environment["PYTHONPATH"] = str(HERE / "rivals")
         program = f"rival_{rival.name.partition('-')[0]}.py"
-        mode = rival.name.partition("-")[2]
-        words = [str(binaries / "python"), str(HERE / "rivals" / program), "enqueue", mode]
+        words = [str(binaries / "python"), str(HERE / "rivals" / program), "enqueue"]
         enqueuer = Enqueuer(words, environment, scratch)
         running.callback(enqueuer.close)
         first = rival.worker[1] if rival.worker[0] == "python" else None

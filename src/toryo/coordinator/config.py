@@ -6,6 +6,7 @@ the providers that need no external program are available.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,9 @@ from toryo.nearest import nearest
 from toryo.provider_options import shown
 from toryo.sandbox_network import Network
 
-__all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
+log = logging.getLogger("toryo.coordinator")
+
+__all__ = ["AgentConfig", "Config", "Mistakes", "ProviderConfig", "load", "parse"]
 
 
 KNOWN = frozenset({"command", "playbook", "script", "claude", "gemini", "codex", "opencode", "copilot", "qwen"})
@@ -169,14 +172,6 @@ class AgentConfig(Section):
         return None if value is None else str(Path(value).expanduser())
 
 
-class ErrorProtection(Section):
-    """Accepted for files written for older Coordinators: cooldowns are decided and stored by the server."""
-
-    default_cooldown_seconds: float = Field(60, ge=0)
-    max_cooldown_seconds: float = Field(3600, ge=0)
-    quota_margin_percent: float = Field(10, ge=0)
-
-
 class Config(Section):
     polling_interval: float = Field(
         10, gt=0, description="Longest pause between attempts to reach the server, in seconds."
@@ -202,9 +197,6 @@ class Config(Section):
         {}, description="Programs that start agents, by provider. Those that Toryo knows need no entry."
     )
     agents: dict[str, AgentConfig] | None = Field(None, description="Starts only these agents. Default: all agents.")
-    error_protection: ErrorProtection | None = Field(
-        None, description="Has no effect: the server decides how long an agent waits."
-    )
     log_directory: Path | None = Field(
         None, description="Directory for the output of agents. Default: logs in the data directory."
     )
@@ -328,6 +320,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
 def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> Config:
     document = yaml_documents.read(text, source)
     yaml_documents.with_environment(document, os.environ if environ is None else environ)
+    _drop_removed(document)
     _note_misplaced(document)
     config = yaml_documents.checked(document, Config)
     for name, section in config.ai_providers.items():
@@ -378,6 +371,17 @@ def _is_place(variable: str) -> bool:
 
 def _is_account(name: str) -> bool:
     return 0 < len(name) <= MOST_OF_A_NAME and name.isprintable() and name.strip() == name
+
+
+REMOVED = {"error_protection": "The server decides how long an agent waits after a failure."}
+"""Keys of older files, and why they have no effect: they are named in the log, and stop nobody."""
+
+
+def _drop_removed(document: Document) -> None:
+    found = document.data if isinstance(document.data, dict) else {}
+    for key in found.keys() & REMOVED.keys():
+        del found[key]
+        log.warning("%s: this key has no effect. %s Remove it from the file.", key, REMOVED[key])
 
 
 OF_SERVER = frozenset({"auth", "chat", "guards", "notices", "retention", "session"})

@@ -51,7 +51,5 @@ async def _main(config: Config, data_dir: Path | None, config_file: Path | None,
         heeded.append(signal.SIGHUP)
     for number in heeded:
         loop.add_signal_handler(number, stop, number)
-    if config.error_protection is not None:
-        log.warning("error_protection is decided by the server. This section of the file has no effect.")
     await coordinator.run()
     return signals[:1] == [signal.SIGINT]
