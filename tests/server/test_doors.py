@@ -212,7 +212,7 @@ OWN_MATTERS = {
     "delete_saved_view",
 }
 """What concerns nobody but the person, whatever their role."""
-LOOKING = {"diff_task", "ask_combined_diff"}
+LOOKING = {"diff_task"}
 """Asks a Coordinator for what a viewer may see."""
 
 

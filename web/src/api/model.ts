@@ -211,11 +211,6 @@ export type Diff = Schemas["DiffAnswer"];
 export type MergedWork = Schemas["MergedWork"];
 export type PullRequest = Schemas["PullRequest"];
 
-/** GET /projects/{id}/combined-diff. `waiting`: tasks whose Coordinator has not answered. */
-export type CombinedDiff = AnswerOf<"get", "/projects/{project_id}/combined-diff">;
-export type CombinedFile = Schemas["CombinedDiffFile"];
-export type OrderedTask = Schemas["OrderedTask"];
-
 /** GET /traces/{correlation id or task id}: everything that one request has caused. */
 export type Trace = AnswerOf<"get", "/traces/{correlation_id}">;
 

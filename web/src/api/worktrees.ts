@@ -1,7 +1,7 @@
 // What people ask a Coordinator to do with the files of a task: a worktree job is sent, and its answer waited for.
 import { Refused, api } from "@/api/client";
-import type { CombinedDiff, Diff, MergedWork, PullRequest, WorktreeJob } from "@/api/model";
-import { inProject, ofTask, type BodyOf } from "@/api/routes";
+import type { Diff, MergedWork, PullRequest, WorktreeJob } from "@/api/model";
+import { ofTask, type BodyOf } from "@/api/routes";
 
 const ONE_LOOK_SECONDS = 45;
 const LOOKS = 4;
@@ -31,33 +31,6 @@ export async function askDiff(taskId: string, context: number, signal?: AbortSig
   );
   if (!("patch" in answer)) throw hindered(answer);
   return answer;
-}
-
-export interface CombinedWanted {
-  taskIds: readonly string[];
-  /** With the work of their subtasks. */
-  below: boolean;
-  context: number;
-}
-
-/** What several tasks have changed. A Coordinator that does not answer is not waited for longer than for one diff. */
-export async function askCombinedDiff(
-  projectId: string,
-  { taskIds, below, context }: CombinedWanted,
-  signal?: AbortSignal,
-): Promise<CombinedDiff> {
-  const path = "/projects/{project_id}/combined-diff";
-  const body = { task_ids: [...taskIds], below, context };
-  const { jobs, missing } = await api.post(path, { ...inProject(projectId), body, signal });
-  const none = { order: [], missing: [], waiting: [], files: [], files_in_all: 0, truncated: false };
-  if (jobs.length === 0) return { ...none, missing };
-  for (let look = 1; ; look++) {
-    const query = { job_ids: jobs.map((each) => each.job_id), wait_seconds: ONE_LOOK_SECONDS };
-    const found = await api.get(path, { ...inProject(projectId), query, signal });
-    if (found.waiting.length > 0 && look < LOOKS) continue;
-    const silent = jobs.filter((each) => found.waiting.includes(each.job_id)).map((each) => each.task_id);
-    return { ...found, missing: [...missing, ...found.missing], waiting: silent };
-  }
 }
 
 /** What is merged now; or the pull request that was opened instead. */

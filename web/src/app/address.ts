@@ -12,10 +12,6 @@ export interface Search {
   tab?: string;
   q?: string;
   by?: string;
-  /** Tasks that are reviewed together, with a comma between them. */
-  tasks?: string;
-  /** These alone, without their subtasks. */
-  only?: string;
   /** The request whose tree is shown: its correlation id, or the id of one of its tasks. */
   trace?: string;
   /** The instant that is looked at; none: now. */
@@ -24,7 +20,7 @@ export interface Search {
   pos?: string;
 }
 
-const NAMES = ["task", "agent", "launch", "tab", "q", "by", "tasks", "only", "trace", "at", "pos"] as const;
+const NAMES = ["task", "agent", "launch", "tab", "q", "by", "trace", "at", "pos"] as const;
 
 /** The words that an address knows, in their order. */
 export function known(given: Record<string, string | undefined>): Search {

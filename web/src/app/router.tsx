@@ -38,7 +38,6 @@ export const ROUTES: readonly Route[] = [
   { path: "/p/$projectId/timeline", view: view("timeline audit", () => import("@/views/timeline"), "Timeline") },
   { path: "/p/$projectId/team", view: view("team", () => import("@/views/team"), "Team") },
   { path: "/p/$projectId/review", view: view("review", () => import("@/views/review"), "Reviews") },
-  { path: "/p/$projectId/review/together", view: view("review", () => import("@/views/review"), "Together") },
   { path: "/p/$projectId/review/$taskId", view: view("review", () => import("@/views/review"), "Review") },
   { path: "/p/$projectId/chat", view: view("chat home", () => import("@/views/chat"), "Chat") },
   { path: "/p/$projectId/sessions", view: view("sessions audit", () => import("@/views/sessions"), "Sessions") },

@@ -40,7 +40,6 @@ GROUPS = (
     "launches.logs",
     "worktrees.coordinator_reports",
     "worktrees.rest",
-    "worktrees.combined",
     "worktrees.requesting_changes",
     "worktrees.merge_queue_rest",
     "admin.projects",

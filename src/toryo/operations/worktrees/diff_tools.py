@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain import combined_diffs
+from toryo.domain import diff_pieces
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import MINUTE, Millis
@@ -219,7 +219,7 @@ def _file_at(patch: str, place: int) -> str:
 
 
 def _of_path(patch: str, told: dict[str, Any], path: str) -> str:
-    pieces = combined_diffs.pieces_of(patch, told.get("files") or ())
+    pieces = diff_pieces.pieces_of(patch, told.get("files") or ())
     return "".join(piece for file, piece in pieces if piece is not None and _below(file, path))
 
 

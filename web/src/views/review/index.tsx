@@ -1,3 +1,2 @@
 export { Review } from "./review";
 export { Reviews } from "./reviews";
-export { Together } from "./together";

@@ -19,26 +19,3 @@ export function useParts(task: Task): { card: BoardTask; work: Worktree }[] {
     return card !== undefined && work.state === "open" && isBelow(card) ? [{ card, work }] : [];
   });
 }
-
-export interface Family {
-  parentId: string;
-  title: string;
-  /** How many tasks with changes it has, itself among them. */
-  count: number;
-}
-
-/** Parents of which several tasks have changes to review. */
-export function useFamilies(projectId: string, all: readonly Worktree[]): Family[] {
-  const cards = useQuery(board(projectId)).data?.tasks ?? [];
-  const byId = new Map(cards.map((each) => [each.task_id, each]));
-  const counts = new Map<string, number>();
-  for (const { task_id } of all.filter((each) => each.review !== null)) {
-    const family = byId.get(task_id)?.parent_task_id;
-    if (family) counts.set(family, (counts.get(family) ?? 0) + 1);
-  }
-  const changed = new Set(all.filter((each) => each.review !== null).map((each) => each.task_id));
-  return [...counts].flatMap(([parentId, below]) => {
-    const [title, count] = [byId.get(parentId)?.title, below + (changed.has(parentId) ? 1 : 0)];
-    return title !== undefined && count > 1 ? [{ parentId, title, count }] : [];
-  });
-}

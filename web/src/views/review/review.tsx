@@ -1,7 +1,7 @@
 // The work of a task: what was asked, its files and lines, comments on them, and what a person decides. After the merge
 // it can still be read.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ChevronLeft, FileDiff, GitBranch, GitPullRequestArrow } from "lucide-react";
+import { ChevronLeft, FileDiff, GitBranch } from "lucide-react";
 import { useState } from "react";
 
 import type { Task, Worktree } from "@/api/model";
@@ -19,7 +19,6 @@ import { About } from "@/views/review/about";
 import { useComments, type Comments } from "@/views/review/comments";
 import { Figures } from "@/views/review/figures";
 import { Files } from "@/views/review/files";
-import { useParts } from "@/views/review/parts";
 import { VerdictBar } from "@/views/review/verdict";
 
 export function Review() {
@@ -67,7 +66,6 @@ function Work({ task, work }: { task: Task; work: Worktree }) {
         {!wide && <About task={task} wide={false} />}
         <div className="min-w-0 flex-1 space-y-3">
           <Facts work={work} unsent={writes ? comments.all.length : 0} />
-          <WithParts task={task} />
           {work.state === "discarded" ? <Discarded /> : <Changes work={work} comments={comments} writes={remarks} />}
         </div>
         {wide && <About task={task} wide />}
@@ -126,24 +124,6 @@ function Facts({ work, unsent }: { work: Worktree; unsent: number }) {
         <p className="rounded-md bg-amber-soft px-3 py-2 break-words text-amber">{work.trouble}</p>
       )}
     </div>
-  );
-}
-
-/** Open work of its subtasks: reviewed and merged with it. */
-function WithParts({ task }: { task: Task }) {
-  const { t } = useTranslation("review");
-  const count = useParts(task).length;
-  if (count === 0) return null;
-  return (
-    <Link
-      to="/p/$projectId/review/together"
-      params={{ projectId: task.project_id }}
-      search={{ tasks: task.task_id }}
-      className="inline-flex items-center gap-1.5 text-[13px] underline hover:no-underline"
-    >
-      <GitPullRequestArrow size={14} aria-hidden />
-      {t("together.withParts", { count })}
-    </Link>
   );
 }
 

@@ -1,19 +1,17 @@
 // What waits for a review in a project: who did it, how much it is, for how long it waits, and what blocks a merge.
 import { useQuery } from "@tanstack/react-query";
-import { GitPullRequestArrow, TriangleAlert, X } from "lucide-react";
+import { GitPullRequestArrow, TriangleAlert } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 
 import type { Worktree } from "@/api/model";
 import { agents, worktrees } from "@/api/queries";
-import { useMarks, type Marks } from "@/app/bulk";
 import { useCursor, useKeys } from "@/app/keys";
 import { Link, navigate, useParams } from "@/app/routing";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Badge, Bar, Button, Empty, Failed, IconButton, Loading, Panel } from "@/ui";
+import { Ago, Avatar, Badge, Bar, Empty, Failed, Loading, Panel } from "@/ui";
 import { Figures } from "@/views/review/figures";
 import { Queue } from "@/views/review/queue";
-import { useFamilies } from "@/views/review/parts";
 import { GROUPS, inGroup } from "@/views/review/waiting";
 
 export function Reviews() {
@@ -39,9 +37,7 @@ function List({ projectId, all }: { projectId: string; all: readonly Worktree[] 
   const names = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
   const groups = names.map((name) => ({ name, rows: inGroup(all, name) })).filter((each) => each.rows.length > 0);
   const ids = groups.flatMap((each) => each.rows.map((row) => row.task_id));
-  const marks = useMarks(ids);
-  const chosen = ids.filter((each) => marks.marked.has(each));
-  const { at, put } = useRows(projectId, ids, chosen, marks);
+  const { at, put } = useRows(projectId, ids);
   if (groups.length === 0)
     return (
       <>
@@ -56,98 +52,29 @@ function List({ projectId, all }: { projectId: string; all: readonly Worktree[] 
   return (
     <div className="mx-auto max-w-5xl space-y-4 p-3 sm:p-5">
       <Queue projectId={projectId} />
-      <Families projectId={projectId} all={all} />
       {groups.map(({ name, rows }) => (
         <Panel key={name} title={t(`list.${name}`)} aside={<Badge>{rows.length}</Badge>}>
           <ul className="divide-y divide-line">
             {rows.map((each) => (
-              <Row
-                key={each.task_id}
-                work={each}
-                selected={each.task_id === at}
-                onSelect={() => put(each.task_id)}
-                marked={marks.marked.has(each.task_id)}
-                onMark={(until) => marks.mark(each.task_id, until)}
-              />
+              <Row key={each.task_id} work={each} selected={each.task_id === at} onSelect={() => put(each.task_id)} />
             ))}
           </ul>
         </Panel>
       ))}
-      {chosen.length > 0 && <Chosen projectId={projectId} chosen={chosen} onNone={marks.none} />}
     </div>
   );
 }
 
-/** Parents of which several parts wait: all of them at once. */
-function Families({ projectId, all }: { projectId: string; all: readonly Worktree[] }) {
-  const { t } = useTranslation("review");
-  const families = useFamilies(projectId, all);
-  if (families.length === 0) return null;
-  return (
-    <ul className="flex flex-wrap gap-2">
-      {families.map(({ parentId, title, count }) => (
-        <li key={parentId} className="max-w-full">
-          <Link
-            to="/p/$projectId/review/together"
-            params={{ projectId }}
-            search={{ tasks: parentId }}
-            className="inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-line-strong bg-panel px-3 text-[13px] hover:bg-sunken"
-          >
-            <GitPullRequestArrow size={14} className="shrink-0" aria-hidden />
-            <span className="truncate">{t("together.family", { title })}</span>
-            <Badge>{count}</Badge>
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Chosen({ projectId, chosen, onNone }: { projectId: string; chosen: readonly string[]; onNone: () => void }) {
-  const { t } = useTranslation("review");
-  return (
-    <div
-      role="toolbar"
-      aria-label={t("bulk.selected", { count: chosen.length })}
-      className="sticky bottom-3 z-20 mx-auto flex max-w-fit flex-wrap items-center gap-1.5 rounded-xl border border-line-strong bg-panel p-1.5 pl-3 shadow-[var(--shadow)]"
-    >
-      <span className="mr-2 font-medium tabular-nums" aria-live="polite">
-        {t("bulk.selected", { count: chosen.length })}
-      </span>
-      {chosen.length > MOST_TOGETHER ? (
-        <span className="text-[13px] text-amber">{t("together.most", { most: MOST_TOGETHER })}</span>
-      ) : (
-        <Button small look="primary" onClick={() => void navigate(together(projectId, chosen))}>
-          <GitPullRequestArrow size={14} aria-hidden />
-          {t("together.action")}
-        </Button>
-      )}
-      <IconButton label={t("bulk.unselect")} small onClick={onNone}>
-        <X size={15} />
-      </IconButton>
-    </div>
-  );
-}
-
-/** As many as the server combines (`MOST_TASKS` in combined.py). */
-const MOST_TOGETHER = 20;
-
-const together = (projectId: string, chosen: readonly string[]) =>
-  ({ to: "/p/$projectId/review/together", params: { projectId }, search: { tasks: chosen.join(",") } }) as const;
-
-function useRows(projectId: string, ids: readonly string[], chosen: readonly string[], marks: Marks) {
+function useRows(projectId: string, ids: readonly string[]) {
   const { t } = useTranslation("review");
   const { at, put, step } = useCursor(ids, { first: true });
   const open = () => {
-    if (chosen.length > 0 && chosen.length <= MOST_TOGETHER) void navigate(together(projectId, chosen));
-    else if (at !== null) void navigate({ to: "/p/$projectId/review/$taskId", params: { projectId, taskId: at } });
+    if (at !== null) void navigate({ to: "/p/$projectId/review/$taskId", params: { projectId, taskId: at } });
   };
   useKeys([
     { key: "j", words: t("keys.nextReview"), run: () => step(1) },
     { key: "k", words: t("keys.previousReview"), run: () => step(-1) },
-    { key: "x", words: t("bulk.mark"), run: () => at !== null && marks.mark(at, false) },
     { key: "Enter", words: t("keys.open"), run: open },
-    ...(chosen.length > 0 ? [{ key: "Escape", words: t("bulk.unselect"), run: marks.none }] : []),
   ]);
   return { at, put };
 }
@@ -156,11 +83,9 @@ interface RowProps {
   work: Worktree;
   selected: boolean;
   onSelect: () => void;
-  marked: boolean;
-  onMark: (until: boolean) => void;
 }
 
-function Row({ work, selected, onSelect, marked, onMark }: RowProps) {
+function Row({ work, selected, onSelect }: RowProps) {
   const { t } = useTranslation("review");
   const row = useRef<HTMLLIElement>(null);
   const known = useQuery(agents).data;
@@ -176,14 +101,6 @@ function Row({ work, selected, onSelect, marked, onMark }: RowProps) {
       className={`border-l-2 px-4 py-2.5 ${selected ? "border-l-accent bg-sunken/50" : "border-l-transparent"}`}
     >
       <div className="flex items-center gap-3">
-        <input
-          type="checkbox"
-          className="size-4 shrink-0 accent-[var(--accent)]"
-          checked={marked}
-          aria-label={`${t("bulk.mark")}: ${work.title}`}
-          onChange={() => undefined}
-          onClick={(event) => onMark(event.shiftKey)}
-        />
         <span className="w-6 shrink-0">
           {who !== null && <Avatar id={work.assignee_id ?? ""} name={who} size={24} />}
         </span>
