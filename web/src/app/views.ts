@@ -61,10 +61,11 @@ export const MENU: Record<Group, readonly View[]> = {
     view("chat", MessagesSquare),
   ],
   watch: [view("timeline", ChartNoAxesGantt), view("graph", Network), view("team", Users), view("logs", ScrollText)],
-  records: [view("sessions", KeyRound), view("audit", History), view("usage", ChartPie), view("state", Database)],
+  records: [view("sessions", KeyRound), view("audit", History), view("usage", ChartPie)],
 };
 
-export const VIEWS: readonly View[] = [...MENU.first, ...MENU.watch, ...MENU.records];
+/** With what is looked at too seldom for the menu. */
+export const VIEWS: readonly View[] = [...MENU.first, ...MENU.watch, ...MENU.records, view("state", Database)];
 
 const AT = /^\/p\/([^/]+)(?:\/([^/]*))?/;
 
