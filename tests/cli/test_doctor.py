@@ -20,7 +20,6 @@ from tests.client.fake_server import BOUND
 from tests.clis.programs import PROGRAMS
 from tests.repositories import Repository
 from toryo.cli import agent_programs, doctor
-from toryo.cli.command_context import Here
 from toryo.coordinator import program_probe, sandbox
 from toryo.coordinator.providers import BUILT_IN
 
@@ -317,6 +316,20 @@ def test_what_an_agent_needs_and_does_not_have_is_missing(
     assert instruction in found["codex"]["instruction"]
 
 
+def test_programs_are_looked_for_on_the_path_of_the_coordinator_that_starts_them(machine: Machine) -> None:
+    """It was started by another shell, which does not find what this one finds."""
+    own, elsewhere = machine.environment["PATH"], machine.bin.with_name("elsewhere")
+    elsewhere.mkdir()
+    machine.install("claude").rename(elsewhere / "claude")
+    with at_work(machine):
+        machine.variables["PATH"] = f"{elsewhere}{os.pathsep}{own}"
+        ended, found = diagnosed(machine, provider="claude")
+    assert ended.code == 1
+    assert (found["claude"]["ok"], found["claude"]["needed"]) == (False, True)
+    assert "not that of this shell" in found["PATH"]["what"] and own in found["PATH"]["what"]
+    assert doctor._places({}) == [doctor.Place(os.environ["PATH"])]
+
+
 def test_an_agent_whose_provider_no_coordinator_offers_is_named(working: Machine) -> None:
     ended, found = diagnosed(working, provider="oracle")
     assert ended.code == 1
@@ -371,7 +384,7 @@ def test_it_says_that_a_sandbox_cannot_limit_the_network_and_what_allows_that(
 ) -> None:
     monkeypatch.setattr(sandbox, "looked_for", lambda _: sandbox.Found("/usr/bin/bwrap", why_open="bwrap: no space"))
     monkeypatch.delenv("TORYO_SANDBOX", raising=False)
-    (found,) = doctor._of_sandbox(Here(data_dir=tmp_path), doctor.Team())
+    (found,) = doctor._of_sandbox(doctor.Team(), {})
     assert "bwrap: no space" in found.what
     assert not found.ok
     assert "max_net_namespaces" in found.instruction

@@ -111,12 +111,14 @@ def test_each_launch_has_a_private_directory_that_is_removed(tmp_path: Path) -> 
 
 def test_the_word_for_people_stands_beside_the_lock_which_keeps_the_process_id(tmp_path) -> None:
     one = identity_lock.hold(tmp_path, "one")
-    one.tell("sandbox: on")
+    one.tell("sandbox: on", "/a:/b")
     (held_by,) = process_locks.holders(tmp_path)
     assert (held_by.name, held_by.pid) == ("Coordinator", os.getpid())
-    assert identity_lock.left_word(tmp_path) == {"one": "sandbox: on"}
-    one.tell("off")
-    assert identity_lock.left_word(tmp_path) == {"one": "off"}
+    assert identity_lock.left_words(tmp_path) == {"one": ("sandbox: on", "/a:/b")}
+    one.tell("off", "/a")
+    assert identity_lock.left_words(tmp_path) == {"one": ("off", "/a")}
+    next(tmp_path.rglob("*.json")).write_text('{"id": "one", "sandbox": "off"}')
+    assert identity_lock.left_words(tmp_path) == {"one": ("off", None)}, "of an earlier version"
     one.release()
 
 

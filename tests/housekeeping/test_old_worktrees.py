@@ -110,6 +110,34 @@ def test_of_an_archived_project_everything_is_looked_at_and_what_hinders_is_kept
     assert later(yard) == []
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_once_an_archived_project_goes_on_people_are_told_of_the_work_and_not_why_it_was_not_removed(
+    yard: World, late: bool
+):
+    task = left(yard, "completed", commits=1, files_changed=2, insertions=3)
+    (before,) = yard.owner.call("needs_you")["items"]
+    yard.owner.call("archive_project", project_id=yard.project_id)
+    (job,) = later(yard, 60)
+    said = {"done": False, "task_id": task, "trouble": "It has commits that no other branch has."}
+    if not late:
+        yard.coordinator().call("report_worktree_job", job_id=job["job_id"], **said)
+        assert yard.owner.call("show_worktree", task_id=task)["worktree"]["trouble"] == said["trouble"]
+    yard.owner.call("resume_project", project_id=yard.project_id)
+    if late:
+        yard.coordinator().call("report_worktree_job", job_id=job["job_id"], **said)
+    (after,) = yard.owner.call("needs_you")["items"]
+    assert (after["kind"], after["text"]) == ("review", before["text"])
+    assert "+3" in after["text"]
+
+
+def test_what_an_agent_could_not_keep_is_still_told_when_its_archived_project_goes_on(yard: World):
+    task = left(yard, "completed", commits=1, trouble="In the middle of a merge.")
+    for operation in ("archive_project", "resume_project"):
+        yard.owner.call(operation, project_id=yard.project_id)
+    (need,) = yard.owner.call("needs_you")["items"]
+    assert (need["task_id"], need["text"]) == (task, "In the middle of a merge.")
+
+
 def test_one_round_sends_a_bounded_number_and_nothing_to_a_coordinator_that_is_away(yard: World, monkeypatch):
     monkeypatch.setattr(old_worktrees, "MOST", 2)
     for _ in range(3):

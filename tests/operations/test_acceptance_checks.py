@@ -130,6 +130,29 @@ def test_nor_is_a_manager_to_whom_its_failed_checks_are_news(crew: World):
     assert (crew.status(task), crew.show(task)["blocked_reason"]) == ("blocked", "no_progress")
 
 
+def test_who_unblocks_what_a_guard_has_blocked_reads_which_check_its_reports_kept_failing(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    printed = "\n".join(("a banner", *(f"line {number}" for number in range(3))))
+    for _ in range(2):
+        worker = crew.start("w1")
+        reporting(worker)
+        (check,) = checks(crew)
+        judge(crew, check, ("hello.txt", printed))
+        for _ in range(Limits().same_answers + 1):
+            worker.next()
+        said = crew.owner.call("needs_you")["items"][0]["text"]
+        assert "Its last report failed the check “hello.txt”.\n| line 0\n| line 1\n| line 2" in said
+        assert "a banner" not in said
+        crew.advance(121)
+    assert (crew.status(task), crew.show(task)["blocked_reason"]) == ("blocked", "stopped_twice")
+    (why, _) = crew.owner.call("why", agent_id="w1")["decisions"]
+    assert "Its last report failed the check “hello.txt”.\n| line 0" in why["explanation"]
+    crew.move(task, "in_progress")
+    assert not [each for each in crew.owner.call("needs_you")["items"] if "hello.txt" in each["text"]], (
+        "it begins again"
+    )
+
+
 def test_a_person_is_told_once_of_all_checks_that_wait_for_a_coordinator(crew: World):
     """Their agents have left, and are held: nobody else would say so."""
     tasks = [crew.task(each, acceptance=FILE) for each in ("w1", "w2")]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.stories import World
 from toryo.block_reasons import WORDS, Block
-from toryo.cli import output, tasks
+from toryo.cli import needs, output, tasks
 from toryo.cli.demo import verdict
 from toryo.domain.projects import Language
 from toryo.server import accept_language
@@ -55,6 +55,20 @@ def test_people_read_words(world: World, reason: Block, capsys: pytest.CaptureFi
     said = capsys.readouterr().out
     assert reason.value not in said
     assert " ".join(WORDS[reason].split()[:4]) in said
+
+
+def test_a_blocked_task_whose_report_failed_a_check_says_which_and_marks_what_it_printed() -> None:
+    failure = {"check": "make test", "message": "1 failed\nFAILED: unblock with: rm -rf ."}
+    task = {"task_id": "t", "id": "t", "status": "blocked", "blocked_reason": "stopped_twice", "checks": "failed"}
+    shown: dict[str, Any] = {**task, "check_failures": [failure]}
+    said = tasks._why_nothing_moves(_Shows(shown), shown, [shown])  # type: ignore[arg-type]
+    marked = ["| 1 failed", "| FAILED: unblock with: rm -rf ."]
+    assert said[1:4] == ["Its last report failed the check “make test”.", *marked]
+    text = "\n".join([WORDS[Block.STOPPED_TWICE], *said[1:4]])
+    item = {"since": "2026-01-01T00:00:00Z", "title": "Blocked", "text": text, "request": None}
+    [_, ours, *data] = needs.told(item)
+    assert ours.endswith("without making progress. Its last report failed the check “make test”.")
+    assert data == [f"  {line}" for line in marked]
 
 
 class _Shows:

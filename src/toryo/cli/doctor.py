@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -24,6 +24,9 @@ from toryo.cli import output
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import FAILED, of
 from toryo.data_directory_trust import Untrusted
+
+if TYPE_CHECKING:
+    from toryo.coordinator.identity_lock import Word
 
 OLDEST_PYTHON = (3, 11)
 LATELY = 60
@@ -63,6 +66,18 @@ class Team:
         return [agent["agent_id"] for agent in self.agents if agent["provider"] == provider]
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where programs are looked for: on the PATH of the Coordinators `of`; "": of this shell."""
+
+    path: str
+    of: str = ""
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {**os.environ, "PATH": self.path}
+
+
 def add(app: typer.Typer) -> None:
     command(app, "doctor")(doctor)
 
@@ -71,13 +86,16 @@ def doctor(here: Here) -> None:
     """Check the installation. Lists what is missing, and how to fix it."""
     of_server = list(_of_server(here))
     team = _team(here) if all(finding.ok for finding in of_server) else Team()
+    words = _words(here, team)
+    places = _places(words)
     findings = [
         *_of_machine(here),
         *of_server,
         *_of_coordinators(team, of_server),
-        *_of_sandbox(here, team),
-        *_of_team(team),
-        *_of_programs(team),
+        *_of_sandbox(team, words),
+        *_of_path(places),
+        *_of_team(team, places),
+        *_of_programs(team, places),
     ]
     ok = all(finding.ok for finding in findings if finding.needed)
     document: dict[str, Any] = {"success": ok, "findings": [asdict(finding) for finding in findings]}
@@ -242,17 +260,47 @@ def _offered(coordinator: Mapping[str, Any]) -> list[str]:
     ] or ["any provider"]
 
 
-def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
-    """What stands between agents' programs and this machine: as the Coordinators that run here have told it, else as
-    one that is started here would do it."""
-    from toryo.coordinator import identity_lock, sandbox
-    from toryo.coordinator.provider import BadConfig
+def _words(here: Here, team: Team) -> Mapping[str, Word]:
+    """What the Coordinators have written that run here."""
+    from toryo.coordinator import identity_lock
 
     running = {each["coordinator_id"] for each in team.coordinators}
-    words: Mapping[str, str] = {}
+    words: Mapping[str, Word] = {}
     with suppress(Untrusted):  # `_of_machine` says so
-        words = identity_lock.left_word(data_directories.data_dir(here.data_dir))
-    told = {name: word for name, word in words.items() if name in running}
+        words = identity_lock.left_words(data_directories.data_dir(here.data_dir))
+    return {name: word for name, word in sorted(words.items()) if name in running}
+
+
+def _places(words: Mapping[str, Word]) -> list[Place]:
+    """Each PATH of a Coordinator that runs here; without one, that of this shell: one that is started here has it."""
+    paths: dict[str, list[str]] = {}
+    for name, word in words.items():
+        if word.path is not None:
+            paths.setdefault(word.path, []).append(name)
+    return [Place(path, ", ".join(names)) for path, names in paths.items()] or [Place(_own_path())]
+
+
+def _own_path() -> str:
+    return os.environ.get("PATH", os.defpath)
+
+
+def _of_path(places: Sequence[Place]) -> Iterator[Finding]:
+    for place in places:
+        what = (
+            f"that of {place.of}" if place.of else "that of this shell: no Coordinator that runs here has told its own"
+        )
+        if place.of and place.path != _own_path():
+            what = f"that of {place.of}, which is not that of this shell: {place.path}"
+        yield Finding("PATH", True, what)
+
+
+def _of_sandbox(team: Team, words: Mapping[str, Word]) -> Iterator[Finding]:
+    """What stands between agents' programs and this machine: as the Coordinators that run here have told it, else as
+    one that is started here would do it."""
+    from toryo.coordinator import sandbox
+    from toryo.coordinator.provider import BadConfig
+
+    told = {name: word.sandbox for name, word in words.items()}
     if not told and team.local:
         try:
             mode = sandbox.default_mode(None, os.environ)
@@ -288,11 +336,12 @@ def _of_network(team: Team, *, on: bool) -> Iterator[Finding]:
 # --- the team --------------------------------------------------------------------------------------------------------
 
 
-def _of_team(team: Team) -> Iterator[Finding]:
+def _of_team(team: Team, places: Sequence[Place]) -> Iterator[Finding]:
     yield from _unoffered(team)
     yield from _rights(team)
+    git = all(shutil.which("git", path=place.path) for place in places)
     for project in team.projects:
-        yield from _of_project(project, team)
+        yield from _of_project(project, team, git=git)
 
 
 def _unoffered(team: Team) -> Iterator[Finding]:
@@ -326,13 +375,13 @@ def _rights(team: Team) -> Iterator[Finding]:
         yield Finding("permissions", True, ", ".join(told))
 
 
-def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
+def _of_project(project: Mapping[str, Any], team: Team, *, git: bool) -> Iterator[Finding]:
     name, place = project["project_id"], Path(project["working_directory"])
     if not place.is_dir():
         instruction = f"Create it, or choose another: toryo project edit {name} --dir PATH"
         what = f"{place} does not exist on this machine"
         yield Finding(f"project {name}", False, what, instruction, needed=team.local)
-    if project["settings"].get("isolation") == "worktree" and not shutil.which("git"):
+    if project["settings"].get("isolation") == "worktree" and not git:
         instruction = f"Install git, or switch worktrees off: toryo project edit {name} --set isolation=none"
         yield Finding(f"project {name}", False, "uses worktrees, but git is not on PATH", instruction, team.local)
     elif project["settings"].get("isolation") == "worktree" and place.is_dir():
@@ -361,14 +410,17 @@ def _hooks(place: Path) -> list[str]:
 # --- programs that could run agents ----------------------------------------------------------------------------------
 
 
-def _of_programs(team: Team) -> Iterator[Finding]:
+def _of_programs(team: Team, places: Sequence[Place]) -> Iterator[Finding]:
     from toryo.cli import agent_programs
 
-    for program in agent_programs.known(os.environ):
-        users = team.users(program.name)
-        well = program.ok and program.logged_in is not False
-        what = f"{program.what}; used by {', '.join(users)}" if users and not well else program.what
-        yield Finding(program.name, well, what, program.instruction, needed=bool(users) and team.local)
+    for place in places:
+        of = f"; on the PATH of {place.of}" if len(places) > 1 else ""
+        for program in agent_programs.known(place.environ):
+            users = team.users(program.name)
+            well = program.ok and program.logged_in is not False
+            used = f"; used by {', '.join(users)}" if users and not well else ""
+            needed = bool(users) and team.local
+            yield Finding(program.name, well, f"{program.what}{used}{of}", program.instruction, needed)
 
 
 def _print(findings: list[Finding]) -> None:

@@ -89,8 +89,19 @@ def told(item: dict[str, Any]) -> list[str]:
     if item.get("questions"):
         asked_ = [line for each in item["questions"] for line in questions.told(each)]
         return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {line}" for line in asked_)]
-    words = asked(request) if request is not None else [output.in_local_time(one_line(item["text"]))]
+    words = asked(request) if request is not None else _paragraphs(item["text"])
     return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {word}" for word in words if word)]
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Ours on one line each; what is marked as somebody's words keeps its lines."""
+    found: list[str] = []
+    for line in printable(text).splitlines():
+        if found and not any(each.startswith("| ") for each in (line, found[-1])):
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return [output.in_local_time(one_line(each)) for each in found]
 
 
 def asked(request: dict[str, Any]) -> list[str]:

@@ -435,7 +435,10 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
     if task["status"] != "in_progress":
         blocked = in_words(task.get("blocked_reason") or "")
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")
-        return [reason, *_how_to_start(here, task["task_id"])]
+        from toryo.domain import acceptance
+
+        failed = acceptance.failures_in_brief(task.get("checks", ""), task.get("check_failures") or ())
+        return [reason, *failed.splitlines(), *_how_to_start(here, task["task_id"])]
     decided = list(_decisions(here, task, tree))
     return [] if any(_moves(decision) for _, decision in decided) else _in_words(here, decided, tree)
 

@@ -12,12 +12,21 @@ import json
 import os
 import socket
 from pathlib import Path
+from typing import NamedTuple
 
 from toryo import process_locks, untrusted_files
 from toryo.coordinator.provider import BadConfig
 
 MOST = 100
 LONGEST_HOST = 48
+
+
+class Word(NamedTuple):
+    """What a Coordinator has written about its sandbox, and the PATH on which it finds programs; one of an earlier
+    version does not tell that."""
+
+    sandbox: str
+    path: str | None
 
 
 class IdentityLock:
@@ -28,13 +37,13 @@ class IdentityLock:
         self._word = lock.with_suffix(".json")
         self._descriptor = descriptor
 
-    def tell(self, sandbox: str) -> None:
+    def tell(self, sandbox: str, path: str) -> None:
         """Writes information for `toryo doctor` to a file beside the lock; the lock file contains the process id
         only.
         """
         descriptor = untrusted_files.made(self._word, os.O_WRONLY | os.O_TRUNC)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"id": self.id, "sandbox": sandbox}, file)
+            json.dump({"id": self.id, "sandbox": sandbox, "path": path}, file)
 
     def release(self) -> None:
         os.close(self._descriptor)
@@ -61,13 +70,13 @@ def hold(directory: Path, wanted: str | None) -> IdentityLock:
     )
 
 
-def left_word(directory: Path) -> dict[str, str]:
-    """What the Coordinators of this directory have written about their sandboxes, by id."""
+def left_words(directory: Path) -> dict[str, Word]:
+    """What the Coordinators of this directory have written, by id."""
     found = {}
     for path in (directory / process_locks.COORDINATORS).glob("*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             word = json.loads(untrusted_files.text(path, nofollow=True))
-            found[str(word["id"])] = str(word["sandbox"])
+            found[str(word["id"])] = Word(str(word["sandbox"]), word.get("path"))
     return found
 
 

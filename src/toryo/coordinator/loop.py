@@ -146,7 +146,7 @@ class Coordinator:
             hidden=kept,
             inherited=self._inherited,
         )
-        self._instance.tell(self.sandbox.told)
+        self._instance.tell(self.sandbox.told, self._inherited.get("PATH", os.defpath))
         self._journal = Journal(self._instance.journal)
         found = configured(config.ai_providers) if providers is None else providers
         self._starter = Starter(

@@ -14,10 +14,18 @@ from typing import Any, cast
 from toryo import artifact_limits
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
-from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome, DiffLimits, ReviewTerms
-from toryo.domain.texts import several_lines
+from toryo.domain.tasks import (
+    AcceptanceCheck,
+    CheckEvidence,
+    CheckFailure,
+    CheckOutcome,
+    Checks,
+    DiffLimits,
+    ReviewTerms,
+)
+from toryo.domain.texts import marked, quoted, several_lines
 from toryo.domain.times import MINUTE, Millis
-from toryo.domain.wording import say
+from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
 
 MOST = 20
@@ -34,6 +42,9 @@ MOST_PATHS = 100
 MOST_CHANGED = 10_000_000
 LONGEST_OUTPUT = 10_000
 """Characters of a check's output that are kept as evidence."""
+
+MOST_SHOWN, LAST_LINES, WIDEST = 3, 3, 160
+"""Failures, lines of each and characters of a line that people are told in brief; the task itself has all of it."""
 
 _EXAMPLE = '[{"command": "make test"}, {"file": "README.md"}, {"review": {"by": "reviewer"}}]'
 
@@ -252,3 +263,16 @@ def evidence_of_failures(failures: Sequence[CheckFailure]) -> list[CheckEvidence
         }
         for failure in failures
     ]
+
+
+def failures_in_brief(state: str, failures: Sequence[CheckFailure]) -> Worded:
+    """For people: the checks that the last report has failed, each with the end of what it printed; "" if none did.
+    `state`: of the checks of the task."""
+    failed = failures[:MOST_SHOWN] if state == Checks.FAILED else ()
+    return together((part for each in failed for part in _in_brief(each)), "\n")
+
+
+def _in_brief(failure: CheckFailure) -> tuple[Worded, Worded]:
+    printed = [line[:WIDEST] for line in failure["message"].splitlines() if line.strip()]
+    said = say("Its last report failed the check {check}.", check=quoted(failure["check"]))
+    return said, constant(marked("\n".join(printed[-LAST_LINES:])))

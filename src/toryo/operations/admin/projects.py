@@ -31,7 +31,7 @@ from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import notifications
 from toryo.operations.tasks import questions
-from toryo.operations.worktrees import merge_queue, worktree_locks
+from toryo.operations.worktrees import merge_queue, refused_removals, worktree_locks
 
 
 class ProjectResult(Result):
@@ -319,6 +319,7 @@ def resume_project(call: Call, wanted: OneProject) -> ProjectResult:
                 assert task is not None
                 told = "The project has resumed: continue with your task. Call get_next_action."
                 notifications.notify(call, task, session.agent_id, session.id, "status_change", told)
+    refused_removals.forget(call, project)
     resumed = replace(project, status=projects.Status.ACTIVE, paused_at=None)
     return _save_project(call, project, resumed, "project.resumed")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from toryo import failures
 from toryo.block_reasons import in_words
-from toryo.domain import moves, task_readiness
+from toryo.domain import acceptance, moves, task_readiness
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Status as ProjectStatus
@@ -215,12 +215,13 @@ def _start(task: Task) -> Worded:
 
 def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     [task, *_more] = call.tx.task_lists.page(Wanted(s.project_id, Status.BLOCKED, s.agent_id), 1)
-    remedy = remedies.of_block(task, s.agent, call.tx.tasks.details(task.id).context)
+    details = call.tx.tasks.details(task.id)
+    remedy = remedies.of_block(task, s.agent, details.context)
     reason = constant(in_words(task.blocked_reason or "No reason was given."))
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
     unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
     first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()
-    return together((said, *first, unblock), "\n")
+    return together((said, acceptance.failures_in_brief(task.checks, details.check_failures), *first, unblock), "\n")
 
 
 def _of_provider(call: Call, s: Snapshot) -> Worded | str:

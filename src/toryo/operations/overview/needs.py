@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toryo.block_reasons import WORDS
-from toryo.domain import budgets, merge_queue, moves, people, task_readiness, usages
+from toryo.domain import acceptance, budgets, merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
@@ -532,11 +532,16 @@ def _blocks(view: _View) -> Iterator[Need]:
     logs = _logs_of(view, [each for each in told if each.blocked_by_guard])
     for task in told:
         agent = view.agents.get(task.assignee_id or "")
-        remedy = remedies.of_block(task, agent, details.get(task.id, Details()).context)
-        yield from _block(view, task, remedy, logs.get(task.id))
+        known = details.get(task.id, Details())
+        remedy = remedies.of_block(task, agent, known.context)
+        yield from _block(
+            view, task, remedy, acceptance.failures_in_brief(task.checks, known.check_failures), logs.get(task.id)
+        )
 
 
-def _block(view: _View, task: Task, remedy: remedies.Remedy | None, log: Action | None) -> Iterator[Need]:
+def _block(
+    view: _View, task: Task, remedy: remedies.Remedy | None, failures: Worded, log: Action | None
+) -> Iterator[Need]:
     reason = task.blocked_reason or constant(_NO_REASON)
     guarded = task.blocked_by_guard
     yield from _of_task(
@@ -545,9 +550,15 @@ def _block(view: _View, task: Task, remedy: remedies.Remedy | None, log: Action 
         task,
         (
             say("Blocked by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
-            constant(WORDS.get(reason) or reason[:BRIEF])
-            if guarded
-            else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
+            together(
+                (
+                    constant(WORDS.get(reason) or reason[:BRIEF])
+                    if guarded
+                    else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
+                    failures,
+                ),
+                "\n",
+            ),
         ),
         *(remedy.actions if remedy else ()),
         Action("unblock", f"toryo task move {task.id} in_progress"),
@@ -1173,6 +1184,7 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
     said = end_in_words(view.call, seen) if seen is not None else ""
     nature = NATURES[Failure(reason)]
     known = nature.people or nature.guarded
+    checks = _failed_checks(view, launches) if nature.guarded else ""
     why = constant(known) if known else constant("It is started again when its cooldown is over.")
     correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
     if nature.correct_project and seen is not None:
@@ -1184,7 +1196,7 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
             kind=kind,
             about=about,
             title=title,
-            text=together((why, said[: BRIEF - len(why)])),
+            text=together((together((why, said[: BRIEF - len(why)])), checks), "\n"),
             since=_failed_at(view, agent.id, cooldown),
             actions=(
                 *correct,
@@ -1193,6 +1205,15 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
             ),
             agent_id=agent.id,
         )
+
+
+def _failed_checks(view: _View, launches: Iterable[Launch]) -> str:
+    """Which checks the report of its newest task has failed: what it could not get past."""
+    task_id = next((each.task_id for each in launches if each.task_id is not None), None)
+    task = view.call.tx.tasks.find(task_id) if task_id is not None else None
+    if task is None or not task.in_progress:
+        return ""
+    return acceptance.failures_in_brief(task.checks, view.call.tx.tasks.details(task.id).check_failures)
 
 
 def end_in_words(call: Call, launch: Launch) -> str:

@@ -22,7 +22,14 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
-from toryo.operations.worktrees import merge_queue, moved_bases, pull_requests, subtask_merges, worktree_locks
+from toryo.operations.worktrees import (
+    merge_queue,
+    moved_bases,
+    pull_requests,
+    refused_removals,
+    subtask_merges,
+    worktree_locks,
+)
 from toryo.operations.worktrees.moved_bases import MovedBase
 from toryo.operations.worktrees.subtask_merges import SubtaskWork
 from toryo.storage.coordinators import Disk
@@ -335,7 +342,7 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: 
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
             _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})
-        elif job.kind not in LOOKS and news:
+        elif job.kind not in LOOKS and news and refused_removals.counts(call, job, worktree):
             _put(call, worktree, State.OPEN, trouble=told.trouble if told.moved_base is None else None)
             _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})
 

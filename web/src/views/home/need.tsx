@@ -152,7 +152,7 @@ function Unfolded({ need, may }: Pick<NeedRowProps, "need" | "may">) {
       ) : need.request ? (
         <RequestTexts request={need.request} asker />
       ) : (
-        <p className="break-words text-soft">
+        <p className="break-words whitespace-pre-line text-soft">
           <Told text={need.text} />
         </p>
       )}
