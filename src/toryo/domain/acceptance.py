@@ -269,10 +269,13 @@ def failures_in_brief(state: str, failures: Sequence[CheckFailure]) -> Worded:
     """For people: the checks that the last report has failed, each with the end of what it printed; "" if none did.
     `state`: of the checks of the task."""
     failed = failures[:MOST_SHOWN] if state == Checks.FAILED else ()
-    return together((part for each in failed for part in _in_brief(each)), "\n")
+    said = (
+        (say("Its last report failed the check {check}.", check=quoted(each["check"])), printed(each)) for each in failed
+    )
+    return together((part for both in said for part in both), "\n")
 
 
-def _in_brief(failure: CheckFailure) -> tuple[Worded, Worded]:
-    printed = [line[:WIDEST] for line in failure["message"].splitlines() if line.strip()]
-    said = say("Its last report failed the check {check}.", check=quoted(failure["check"]))
-    return said, constant(marked("\n".join(printed[-LAST_LINES:])))
+def printed(failure: CheckFailure) -> Worded:
+    """The end of what a failed check printed, marked as somebody's words."""
+    lines = [line[:WIDEST] for line in failure["message"].splitlines() if line.strip()]
+    return constant(marked("\n".join(lines[-LAST_LINES:])))

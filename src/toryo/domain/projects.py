@@ -9,6 +9,8 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from toryo import sandbox_network
 from toryo.domain import acceptance, budgets
 from toryo.domain.budgets import Budget
@@ -16,7 +18,7 @@ from toryo.domain.conflict_forecast import ConflictPolicy
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.merge_queue import MOST_IN_BATCH
-from toryo.domain.tasks import AcceptanceCheck
+from toryo.domain.tasks import AcceptanceCheck, CheckFailure
 from toryo.domain.texts import exact, several_lines
 from toryo.domain.times import Millis
 from toryo.domain.usages import Spent
@@ -220,6 +222,17 @@ def _said(value: Any) -> Any:
     return exact(list(value)) if isinstance(value, tuple) else value
 
 
+class ChecksTried(TypedDict):
+    """What the required checks said before anybody had worked, on the commit `base` of `branch`. `of`: a digest of what
+    was tried; `failed`: those that do not pass, each with what it printed."""
+
+    of: str
+    base: str
+    branch: str
+    failed: list[CheckFailure]
+    at: Millis
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     id: str
@@ -232,6 +245,7 @@ class Project:
     updated_at: Millis
     paused_at: Millis | None = None
     version: int = 1
+    checks_tried: ChecksTried | None = None
 
     @property
     def active(self) -> bool:

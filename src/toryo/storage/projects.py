@@ -31,7 +31,11 @@ def _settings_of(text: str) -> Settings:
 ROWS = Rows(
     Project,
     _t,
-    {"status": enum(Status), "settings": (lambda settings: to_json(settings.values()), _settings_of)},
+    {
+        "status": enum(Status),
+        "settings": (lambda settings: to_json(settings.values()), _settings_of),
+        "checks_tried": (to_json, from_json),
+    },
 )
 _ONE = Statement(ROWS.select().where(_t.c.id == sa.bindparam("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))

@@ -78,6 +78,7 @@ projects = Table(
     _number("updated_at"),
     _number("paused_at", null=True),
     _number("version"),
+    _text("checks_tried", null=True),
 )
 
 agents = Table(

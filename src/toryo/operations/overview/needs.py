@@ -47,7 +47,7 @@ from toryo.operations.overview.stuck import Stuck
 from toryo.operations.overview.unplaced import Unplaced
 from toryo.operations.tasks import above as above_tasks
 from toryo.operations.tasks import remedies, requested_changes
-from toryo.operations.worktrees import merge_queue_texts, reviews, worktree_locks
+from toryo.operations.worktrees import base_checks, merge_queue_texts, reviews, worktree_locks
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
 from toryo.storage.snapshots import spent_for, used_up_by_agent
@@ -730,6 +730,32 @@ def _merge_queues(view: _View) -> Iterator[Need]:
     yield from _moved_bases(view, {(each.project_id, *each.lane) for each in lanes.values() if each.trouble})
 
 
+def _checks_on_base(view: _View) -> Iterator[Need]:
+    """Checks that a project requires and that pass for nobody, because they do not before any work."""
+    for project in view.call.tx.projects.all():
+        tried = base_checks.failing(project) if project.id in view.projects else None
+        if tried is None:
+            continue
+        said = [say("No work of this project passes until they do. They ran on commit {commit}.", commit=tried["base"][:10])]
+        for failure in tried["failed"][: acceptance.MOST_SHOWN]:
+            said += [say("The check {check} fails:", check=quoted(failure["check"])), acceptance.printed(failure)]
+        for person_id in view.owners():
+            yield Need(
+                person_id=person_id,
+                kind=Kind.FAILED,
+                about=f"checks {project.id}",
+                title=say(
+                    "Required checks fail on {branch} itself, before any work: {project}",
+                    branch=tried["branch"],
+                    project=project.name,
+                ),
+                text=together(said, "\n"),
+                since=tried["at"],
+                actions=(Action("correct_project", f"toryo project edit {project.id} --set required_checks=…"),),
+                project_id=project.id,
+            )
+
+
 def _moved_bases(view: _View, told: Collection[tuple[str, str, str | None]]) -> Iterator[Need]:
     """Branches that neither a person nor Toryo has moved, so that nothing is merged into them. `told`: those of which
     a merge queue says so."""
@@ -1397,6 +1423,7 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _runaways,
     _locked,
     _merge_queues,
+    _checks_on_base,
     _reviews,
     _freed,
     _own_tasks,

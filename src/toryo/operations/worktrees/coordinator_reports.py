@@ -23,6 +23,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
 from toryo.operations.worktrees import (
+    base_checks,
     merge_queue,
     moved_bases,
     pull_requests,
@@ -102,6 +103,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
         left = {"coordinator_id": before.coordinator_id, "path": before.path, "head_commit": before.head_commit}
         _event(call, "worktree.left_behind", launch.task_id, left)
     if fresh:
+        base_checks.due(call, worktree, launch)
         _event(call, "worktree.made", launch.task_id, {"branch": told.branch, "base_commit": told.base_commit})
     elif before is not None and before.head_commit != values["head_commit"]:
         _event(call, "worktree.changed", launch.task_id, {name: values[name] for name in _HELD})
@@ -310,6 +312,8 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
         after = pull_requests.reported(call, job, after, found)
     call.tx.worktrees.save_job(job, after)
     _carry_over(call, job, told, news=pull_requests.is_news(call, job, after, told.trouble))
+    if job.kind is Kind.CHECKS:
+        base_checks.settled(call, after)
     if job.kind is Kind.MERGE_SUBTASKS:
         brought = told.answer.subtasks if isinstance(told.answer, OutcomeTold) else []
         subtask_merges.settled(call, job, brought, None if told.done else told.trouble or "")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.domain.agents import Agent
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.projects import Project
 from toryo.domain.worktrees import Kind, WorktreeJob
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import Call
@@ -21,14 +23,19 @@ _TOLD = "told"
 
 
 def as_started(call: Call) -> dict[str, Any]:
-    """What decides on the sandbox of what runs for the caller: how its program was started."""
-    project, launch = call.project(call.session.project_id), call.tx.launches.find(call.session.launch_id)
+    """What decides on the sandbox of what runs for the caller."""
+    launch = call.tx.launches.find(call.session.launch_id)
     provider = launch.provider if launch is not None else call.agent.provider
+    return as_launched(call.project(call.session.project_id), call.agent, call.session.launch_id, provider)
+
+
+def as_launched(project: Project, agent: Agent, launch_id: str, provider: str | None) -> dict[str, Any]:
+    """What decides on the sandbox of what runs for an agent: how its program was started."""
     return {
-        "launch_id": call.session.launch_id,
-        "agent_id": call.agent.id,
+        "launch_id": launch_id,
+        "agent_id": agent.id,
         "ai_type": provider,
-        "provider_options": call.agent.started_with(provider),
+        "provider_options": agent.started_with(provider),
         "network": {**rendering.asked_network(project)},
     }
 

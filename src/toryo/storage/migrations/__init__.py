@@ -64,6 +64,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0030_merged_subtasks"),
     _read_when_used("step_0031_task_origins"),
     _read_when_used("step_0032_task_budgets"),
+    _read_when_used("step_0033_checks_tried"),
 )
 """In order; the position is the version."""
 
