@@ -12,6 +12,7 @@ import logging
 from collections.abc import Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ CHECKS = "checks"
 COMMAND = "command"
 PULL_REQUEST = "pull_request"
 
-_OF_AN_ORDER = ("agent_id", "launch_id", "ai_type", "provider_options", "network", "setup", "worktree")
+_OF_AN_ORDER = ("agent_id", "launch_id", "ai_type", "provider_options", "network", "setup", "worktree", "required")
 NO_SANDBOX = (
     "On this machine the checks would run outside of a sandbox. They run when success is reported; to have them run "
     "before, a person installs bubblewrap, or gives the agent permissions: full."
@@ -311,6 +312,7 @@ class Jobs:
         """Whether checks whose commands were not found could run before the work, in the same sandbox."""
         if not any(each.failed and each.unable for each in ended):
             return ended
+        required = [acceptance_checks.lacking(each, directory) for each in order.checks[: order.required]]
         base: Path | None = directory
         if found is not None:
             try:
@@ -321,8 +323,8 @@ class Jobs:
         wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
         ignored = partial(clean_checkouts.ignored, found.worktree, found.clean) if found is not None else None
         return [
-            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask, ignored)
-            for check, each in zip(order.checks, ended, strict=True)
+            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask, ignored, unbrought)
+            for check, each, unbrought in zip(order.checks, ended, chain(required, repeat(())), strict=False)
         ]
 
     async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:
