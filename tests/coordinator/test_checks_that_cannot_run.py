@@ -12,10 +12,10 @@ from typing import Any, cast
 import pytest
 
 from tests.coordinator.test_task_worktrees import PROJECT
-from tests.coordinator.test_tree_setup import evidence, starter
+from tests.coordinator.test_tree_setup import evidence, evidence_of_all, starter
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository
 from tests.repositories import Repository
-from toryo.coordinator.acceptance_checks import IN_NO_COMMIT, Evidence
+from toryo.coordinator.acceptance_checks import IN_NEITHER, IN_NO_COMMIT, Evidence
 from toryo.coordinator.config import Config
 from toryo.coordinator.jobs import Jobs
 from toryo.coordinator.orders import CheckOrder
@@ -79,6 +79,7 @@ def test_a_program_in_the_project_that_is_not_there_yet_is_for_the_work_to_bring
     check: Checked, worktree: Worktree
 ) -> None:
     assert check("true; scripts/new --all").outcome == "failed"
+    assert check("bash scripts/new --all").outcome == "failed"
     (worktree.path / "new").write_text("#!/bin/sh\n")
     assert check("./new").outcome == "failed", "nobody may execute it yet"
 
@@ -91,6 +92,24 @@ def test_a_program_that_git_ignores_is_in_no_commit_so_the_work_cannot_bring_it(
     assert (found.outcome, found.exit_code) == ("error", 127)
     assert found.output.endswith(IN_NO_COMMIT.format(program=".venv/bin/python"))
     assert check(".venv/bin/python -m pytest && scripts/new").outcome == "failed", "that one it can bring"
+
+
+@pytest.mark.parametrize("command", ["scripts/new --all", ["bash", "scripts/new"]])
+def test_what_a_check_of_the_project_runs_is_not_for_the_work_to_bring(
+    repository: Repository, place: Path, worktree: Worktree, command: Any
+) -> None:
+    """Nobody was given it to do, so no agent is asked again and again."""
+    checks = [{"command": command}, {"command": "exit 3"}, {"command": "scripts/new --own"}]
+    found = evidence_of_all(repository, place, worktree, checks, required=2)
+    assert [each.outcome for each in found] == ["error", "failed", "failed"]
+    assert found[0].output.endswith(IN_NEITHER.format(program="scripts/new"))
+
+    (worktree.path / "scripts").mkdir()
+    new = worktree.path / "scripts" / "new"
+    for text, outcome in (("exit 0", "passed"), ("exit 3", "failed"), (NOWHERE, "failed")):
+        new.write_text(f"#!/bin/sh\n{text}\n")
+        new.chmod(0o755)
+        assert evidence_of_all(repository, place, worktree, checks[:1], required=1)[0].outcome == outcome
 
 
 def test_other_failures_stay_failures_and_run_once(check: Checked) -> None:
@@ -107,11 +126,11 @@ def test_the_work_is_checked_again_after_an_error(check: Checked, worktree: Work
 def test_without_a_worktree_a_command_that_is_not_found_is_an_error_too(tmp_path: Path) -> None:
     project = tmp_path / "plain"
     project.mkdir()
-    checks = ({"command": NOWHERE}, {"command": "./new"}, {"command": "exit 1"})
-    order = CheckOrder("chk_1", str(project), checks, "ann", PROJECT, ai_type="claude")
+    checks = ({"command": NOWHERE}, {"command": "./new"}, {"command": "exit 1"}, {"command": "./new --own"})
+    order = CheckOrder("chk_1", str(project), checks, "ann", PROJECT, ai_type="claude", required=2)
     jobs = Jobs(Config(), cast("Any", None), starter(tmp_path / "place", Mode.NONE), cast("Any", None))
     found = asyncio.run(jobs._checked(order))
-    assert [each.outcome for each in found] == ["error", "failed", "failed"]
+    assert [each.outcome for each in found] == ["error", "error", "failed", "failed"]
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")

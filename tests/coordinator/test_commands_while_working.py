@@ -140,9 +140,9 @@ def test_commands_of_one_agent_run_one_after_the_other_and_end_with_its_process(
         found = jobs(place)
         running = [asyncio.create_task(found._command(each)) for each in (begins, waits)]
         await asyncio.to_thread(bell.read_text)
-        await found.end_commands("another")
+        await found.end_all_for("another")
         assert not any(each.done() for each in running)
-        await found.end_commands(LAUNCH)
+        await found.end_all_for(LAUNCH)
         return await asyncio.gather(*running)
 
     answers = asyncio.run(story())

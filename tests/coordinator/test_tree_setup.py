@@ -73,6 +73,7 @@ def evidence_of_all(
     checks: list[dict[str, Any]],
     setup: Any = None,
     mode: Mode = Mode.NONE,
+    required: int = 0,
     **more: Any,
 ) -> list[Evidence]:
     order = CheckOrder(
@@ -87,6 +88,7 @@ def evidence_of_all(
         worktree_path=str(worktree.path),
         setup=setup,
         provider_options=more,
+        required=required,
     )
     jobs = Jobs(Config(), cast("Any", None), starter(place, mode), cast("Any", None))
     return asyncio.run(jobs._checked(order))

@@ -97,7 +97,13 @@ def test_one_check_is_run_by_its_name(yard: Yard) -> None:
     _, worker = at_work(yard)
     assert "pytest, make lint, README" in worker.refused("run_check", Code.NOT_NOW, name="tests")["instruction"]
     asks(worker, name="make lint")
-    assert job_of(yard)["options"]["checks"] == [CHECKS[1]]
+    options = job_of(yard)["options"]
+    assert (options["checks"], options["required"]) == ([CHECKS[1]], 0)
+    settings = {"required_checks": [CHECKS[1]]}
+    yard.world.owner.call("edit_project", project_id=yard.world.project_id, settings=settings)
+    asks(worker, name="make lint")
+    options = job_of(yard)["options"]
+    assert (options["checks"], options["required"]) == ([CHECKS[1]], 1)
 
 
 def test_checks_that_cannot_run_there_are_told_with_the_reason_beside(yard: Yard) -> None:

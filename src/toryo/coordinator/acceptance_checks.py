@@ -20,7 +20,7 @@ import shlex
 import stat
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -55,8 +55,10 @@ NOT_RUN = (126, 127)
 _NOT_EXECUTED = re.compile(r"^bwrap: execvp .*", re.MULTILINE)
 """What bubblewrap says of a command that is no shell's."""
 IN_NO_COMMIT = "Git ignores {program}, so no commit has it. The project's worktree_setup can install it."
+IN_NEITHER = "The project requires this check, but {program} is neither in the work nor in what it started from."
 _NEXT_COMMAND = re.compile(r"[;&|()]+")
-_BEFORE_A_COMMAND = frozenset({"env", "exec", "time", "nice", "nohup", "command", "if", "then", "!", "do", "else"})
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_BEFORE_A_COMMAND = _SHELLS | {"env", "exec", "time", "nice", "nohup", "command", "if", "then", "!", "do", "else"}
 
 Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
@@ -222,30 +224,32 @@ async def cannot_run(
     changes: Changes,
     mask: Mask,
     ignored: Callable[[Sequence[str]], Collection[str]] | None = None,
+    unbrought: Collection[str] = (),
 ) -> Evidence:
     """Of a check whose command was not found: the same as an error, if its command is not found either in what the work
     started from (`base`, None: there is no such directory). A program with a path in the project is for the work to
-    bring, but for those that git ignores there (`ignored`, of these paths; blocks).
+    bring, but for those that git ignores there (`ignored`, of these paths; blocks), and for `unbrought`: what a check
+    of the project names, and the work lacks.
     """
     if not found.failed or not found.unable:
         return found
-    missing = _not_there_yet(check["command"], base)
+    missing = lacking(check, base)
     not_kept = await asyncio.to_thread(ignored, missing) if missing and ignored is not None else ()
-    if any(each not in not_kept for each in missing):
+    if any(each not in not_kept and each not in unbrought for each in missing):
         return found
     if base is not None:
         run = partial(_run, places=[base], wall=wall, changes=changes)
         before = await _judged({**check, "retries": 0}, run, mask)
         if not before.unable:
             return found
-    told = (IN_NO_COMMIT.format(program=each) for each in missing)
+    told = ((IN_NO_COMMIT if each in not_kept else IN_NEITHER).format(program=each) for each in missing)
     return replace(found, outcome="error", output="\n".join([found.output, *told]))
 
 
-def _not_there_yet(command: Any, base: Path | None) -> list[str]:
-    """The programs that the command names by a path in the project, and that are not there."""
-    named = filter(_in_project, _programs(command))
-    return [each for each in named if base is None or not os.path.lexists(base / each)]
+def lacking(check: Mapping[str, Any], directory: Path | None) -> list[str]:
+    """The programs that its command names by a path in the project, and that are not there."""
+    named = filter(_in_project, _programs(check["command"])) if "command" in check else ()
+    return [each for each in named if directory is None or not os.path.lexists(directory / each)]
 
 
 def _in_project(program: str) -> bool:
@@ -253,15 +257,14 @@ def _in_project(program: str) -> bool:
 
 
 def _programs(command: Any) -> Iterator[str]:
-    """The first word of each simple command."""
-    if not isinstance(command, str):
-        yield from map(str, command[:1])
-        return
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
+    """The first word of each simple command, or the script that its shell runs."""
+    words: Iterable[str] = map(str, command)
+    if isinstance(command, str):
+        words = lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
     first = True
     with contextlib.suppress(ValueError):  # a quotation without its end: the shell says so
-        for word in lexer:
+        for word in words:
             if _NEXT_COMMAND.fullmatch(word):
                 first = True
             elif first and "=" not in word.partition("/")[0] and word not in _BEFORE_A_COMMAND:

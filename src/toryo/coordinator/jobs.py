@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Container, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.server_api import Server
 from toryo.coordinator.task_worktrees import CheckedOut
 from toryo.coordinator.tree_setup import SetupFailed
+from toryo.coordinator.whole_threads import to_its_end
 from toryo.coordinator.workspaces import working_directory
 from toryo.coordinator.worktrees import Trouble, clean_checkouts
 from toryo.output_redaction import Mask
@@ -43,12 +45,13 @@ CHECKS = "checks"
 COMMAND = "command"
 PULL_REQUEST = "pull_request"
 
-_OF_AN_ORDER = ("agent_id", "launch_id", "ai_type", "provider_options", "network", "setup", "worktree")
+_OF_AN_ORDER = ("agent_id", "launch_id", "ai_type", "provider_options", "network", "setup", "worktree", "required")
 NO_SANDBOX = (
     "On this machine the checks would run outside of a sandbox. They run when success is reported; to have them run "
     "before, a person installs bubblewrap, or gives the agent permissions: full."
 )
 OVER = "The agent's process is over, so its command was ended."
+REPORTED = "Its agent has reported success or has left, so these checks were ended."
 COMMAND_TOLD = 8_000
 """Characters of a command's output that its agent is told."""
 CHANGED_MEANWHILE = "Files of this task were changed while they were checked. Report again when nothing changes them."
@@ -69,6 +72,15 @@ def _order_of(job: WorktreeJob) -> CheckOrder:
     )
 
 
+def _lane(order: CheckOrder) -> tuple[str, str]:
+    return (order.project_id, order.worktree or order.check_id)
+
+
+def _end(running: asyncio.Task[Any]) -> None:
+    if not running.cancelling():  # a second time would interrupt how it ends its processes
+        running.cancel()
+
+
 def _nothing(_patterns: Sequence[str], _began: float) -> artifacts.Collected:
     return artifacts.Collected((), ())
 
@@ -85,8 +97,8 @@ class Jobs:
         """`at_work`: the launches whose agents may run commands now."""
         self._config, self._server, self._starter, self._reports = config, server, starter, reports
         self._at_work = at_work
-        self._commands: dict[asyncio.Task[dict[str, Any]], str] = {}
-        """Each with its launch."""
+        self._for_agents: dict[asyncio.Task[dict[str, Any]], tuple[str, CheckOrder]] = {}
+        """What runs for agents while they work, with its kind."""
         self.checking: dict[str, asyncio.Task[None]] = {}
         self.worktree_jobs: dict[str, asyncio.Task[None]] = {}
         self._stops: dict[str, asyncio.Event] = {}
@@ -165,49 +177,56 @@ class Jobs:
             await self._server.report_worktree_job(job.job_id, done=False, trouble=trouble[:1000], **facts)
 
     async def _run_check(self, order: CheckOrder) -> None:
-        """Of a task with a worktree, what would be merged is checked, in a directory that no agent has written."""
-        lane = self._lanes.setdefault((order.project_id, order.worktree or order.check_id), asyncio.Lock())
-        async with lane:
+        """Of a task with a worktree, what would be merged is checked, in a directory that no agent has written. What
+        its agent has tried there no longer matters."""
+        await self._end_for_agents(lambda kind, tried: kind == CHECKS and _lane(tried) == _lane(order))
+        async with self._lane(order):
             found = await self._checked(order)
         log.info("checked %s: %d of %d failed", order.check_id, sum(each.failed for each in found), len(found))
         result = artifact_uploads.Result(order.check_id, found, self._server, lambda: self._reports.leaving)
         await self._reports.until_told(order.check_id, result.tell)
 
+    def _lane(self, order: CheckOrder) -> asyncio.Lock:
+        return self._lanes.setdefault(_lane(order), asyncio.Lock())
+
     async def _tried(self, job: WorktreeJob) -> dict[str, Any]:
         """The checks of a task, for its agent: without a trace in what counts. What the agent has written runs only in
         a sandbox, or if it may run commands outside of one anyway."""
         order = _order_of(job)
-        try:
+
+        async def run() -> dict[str, Any]:
             if not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
-                return task_worktrees.prevented(job.task_id, NO_SANDBOX)
-            lane = self._lanes.setdefault((order.project_id, order.worktree or order.check_id), asyncio.Lock())
-            async with lane:
+                raise StartFailure(NO_SANDBOX)
+            async with self._lane(order):
                 found = await self._checked(order, counts=False)
-        except StartFailure as failure:
-            return task_worktrees.prevented(job.task_id, str(failure))
-        except Exception as problem:  # whatever it is, the agent must hear of it
-            log.exception("%s", job.job_id)
-            return task_worktrees.prevented(job.task_id, f"{type(problem).__name__}: {problem}")
-        return {"done": True, "evidence": [each.told() for each in found]}
+            return {"done": True, "evidence": [each.told() for each in found]}
+
+        return await self._for_agent(job, order, run(), REPORTED)
 
     async def _command(self, job: WorktreeJob) -> dict[str, Any]:
         """A command of an agent without a shell, where it works and while it works: in a sandbox or not at all."""
         order = _order_of(job)
         if order.launch_id not in self._at_work:
             return task_worktrees.prevented(job.task_id, OVER)
-        running = asyncio.create_task(self._command_run(job, order))
-        self._commands[running] = order.launch_id
+        return await self._for_agent(job, order, self._command_run(job, order), OVER)
+
+    async def _for_agent(
+        self, job: WorktreeJob, order: CheckOrder, work: Coroutine[Any, Any, dict[str, Any]], ended: str
+    ) -> dict[str, Any]:
+        """The answer to an agent, whatever happens; `ended`, if it was ended before."""
+        running = asyncio.create_task(work)
+        self._for_agents[running] = (job.kind, order)
         try:
             await asyncio.wait((running,))
-            return task_worktrees.prevented(job.task_id, OVER) if running.cancelled() else running.result()
+            return task_worktrees.prevented(job.task_id, ended) if running.cancelled() else running.result()
         except (StartFailure, Trouble) as failure:
             return task_worktrees.prevented(job.task_id, str(failure))
         except Exception as problem:  # whatever it is, the agent must hear of it
             log.exception("%s", job.job_id)
             return task_worktrees.prevented(job.task_id, f"{type(problem).__name__}: {problem}")
         finally:
-            del self._commands[running]
-            running.cancel()
+            del self._for_agents[running]
+            _end(running)
             await asyncio.gather(running, return_exceptions=True)
 
     async def _command_run(self, job: WorktreeJob, order: CheckOrder) -> dict[str, Any]:
@@ -242,11 +261,14 @@ class Jobs:
         )
         return working_directory(launch, own)
 
-    async def end_commands(self, launch_id: str) -> None:
+    async def end_all_for(self, launch_id: str) -> None:
         """Ends what an agent has left running; when this returns, all of it has ended."""
-        left = [command for command, of in self._commands.items() if of == launch_id]
-        for command in left:
-            command.cancel()
+        await self._end_for_agents(lambda _, order: order.launch_id == launch_id)
+
+    async def _end_for_agents(self, which: Callable[[str, CheckOrder], bool]) -> None:
+        left = [running for running, what in self._for_agents.items() if which(*what)]
+        for running in left:
+            _end(running)
         await asyncio.gather(*left, return_exceptions=True)
 
     async def _checked(self, order: CheckOrder, *, counts: bool = True) -> list[Evidence]:
@@ -254,7 +276,7 @@ class Jobs:
         own = self._config.working_directory(order.agent_id, order.project_id)
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
         try:
-            found = await asyncio.to_thread(task_worktrees.checked_out, order, self._starter.worktrees)
+            found = await to_its_end(task_worktrees.checked_out, order, self._starter.worktrees)
             if found is not None and found.clean.due:
                 await self._set_up(order, found, mask)
         except SetupFailed as failure:
@@ -276,7 +298,7 @@ class Jobs:
             commands = replace(order, checks=tuple(each for each in order.checks if "command" in each))
             tree = found.clean.tree if found is not None else None
             try:
-                found = await asyncio.to_thread(task_worktrees.checked_out, commands, self._starter.worktrees)
+                found = await to_its_end(task_worktrees.checked_out, commands, self._starter.worktrees)
                 if found is None or found.clean.tree != tree:
                     raise Trouble(CHANGED_MEANWHILE)
                 if found.clean.due:
@@ -300,9 +322,8 @@ class Jobs:
                 passed = not any(each.failed for each in ended)
                 checked = zip(order.checks, ended, strict=True)
                 only_here = [str(check["file"]) for check, each in checked if "file" in check and each.left_out]
-                await asyncio.to_thread(
-                    clean_checkouts.note, found.worktree, found.clean, passed=passed, only_here=only_here
-                )
+                note = partial(clean_checkouts.note, passed=passed, only_here=only_here)
+                await to_its_end(note, found.worktree, found.clean)
         return ended
 
     async def _told_apart(
@@ -311,18 +332,19 @@ class Jobs:
         """Whether checks whose commands were not found could run before the work, in the same sandbox."""
         if not any(each.failed and each.unable for each in ended):
             return ended
+        required = [acceptance_checks.lacking(each, directory) for each in order.checks[: order.required]]
         base: Path | None = directory
         if found is not None:
             try:
-                base = await asyncio.to_thread(clean_checkouts.to_base, found.worktree, found.clean)
+                base = await to_its_end(clean_checkouts.to_base, found.worktree, found.clean)
             except (Trouble, OSError) as trouble:
                 log.warning("%s: its checks cannot be tried without the work: %s", order.check_id, trouble)
                 return ended
         wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
         ignored = partial(clean_checkouts.ignored, found.worktree, found.clean) if found is not None else None
         return [
-            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask, ignored)
-            for check, each in zip(order.checks, ended, strict=True)
+            await acceptance_checks.cannot_run(check, each, base, wall, changes, mask, ignored, unbrought)
+            for check, each, unbrought in zip(order.checks, ended, chain(required, repeat(())), strict=False)
         ]
 
     async def _set_up(self, order: CheckOrder, found: CheckedOut, mask: Mask) -> None:
@@ -330,4 +352,4 @@ class Jobs:
         directory = found.clean.working_directory
         wall = self._starter.check_walled(order, directory, setup=True)
         await tree_setup.run(found.setup, found.project, directory, wall, mask)
-        await asyncio.to_thread(clean_checkouts.settle, found.worktree, found.clean)
+        await to_its_end(clean_checkouts.settle, found.worktree, found.clean)

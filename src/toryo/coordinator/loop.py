@@ -10,7 +10,7 @@ sending output. Threads get values and return values; only the loop's thread acc
 - No new claim is made before all exits are reported: the server would decide about agents that it believes to be
   running. A waiting claim is never abandoned, because its answer would be lost. The only exception is a claim without
   a slot when there is one again.
-- Commands that run for an agent (`run_command`) end with its process, before its changes are committed.
+- What runs for an agent (`run_command`, `run_check`) ends with its process, before its changes are committed.
 - Changes in a worktree are committed and reported before the exit, because the exit may start a reader of them.
 - A launch is written to the journal before its process is started: whatever happens then, somebody knows of it.
 - An exit is written to the journal before it is reported, and deleted there when the server has accepted it: a crash in
@@ -504,7 +504,7 @@ class Coordinator:
 
     async def _tell_exit(self, entry: Entry, reading: Reading, told: dict[str, Any]) -> None:
         launch_id = entry.launch.launch_id
-        await self._jobs.end_commands(launch_id)
+        await self._jobs.end_all_for(launch_id)
         if entry.worktree is not None and not entry.work_kept:
             said = await asyncio.to_thread(task_worktrees.kept, entry.worktree, entry.launch)
             await self._tell_of_work(launch_id, said)

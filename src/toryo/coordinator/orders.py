@@ -76,6 +76,8 @@ class CheckOrder:
     """As of a launch."""
     setup: Any = field(default=None, hash=False)
     """How a clean checkout is made ready for commands: `commands`, and `copies` of ignored files."""
+    required: int = 0
+    """How many of the checks, the first ones, the project requires: what they run is not for the work to bring."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, wor
 from toryo.coordinator.acceptance_checks import Evidence, Wall
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.tree_setup import Setup, SetupFailed
+from toryo.coordinator.whole_threads import to_its_end
 from toryo.coordinator.worktrees import Trouble, Worktree, combining
 from toryo.coordinator.worktrees.combining import Combined, Entry, Work
 from toryo.coordinator.worktrees.paths import tip
@@ -280,7 +281,7 @@ async def _checked(
     wall = walled(working)
 
     async def renew() -> None:
-        await asyncio.to_thread(combining.check_out, checkout, path, combined.commit)
+        await to_its_end(combining.check_out, checkout, path, combined.commit)
         if unready := await _unready(job, checkout, working, walled, mask):
             raise Trouble(unready)
 
@@ -324,7 +325,7 @@ async def _broken(
     again = tuple(check for check in commands if named(check) in names)
     if len(again) < len(failed):
         return False
-    working = await asyncio.to_thread(combining.check_out, checkout, path, combined.base)
+    working = await to_its_end(combining.check_out, checkout, path, combined.base)
     unready = await _unready(job, checkout, working, walled, mask)
     if unready or not failed:
         return bool(unready)

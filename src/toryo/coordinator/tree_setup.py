@@ -8,7 +8,6 @@ or the result that the merge queue checks.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import hashlib
@@ -23,6 +22,7 @@ from typing import Any
 from toryo import untrusted_files
 from toryo.coordinator import acceptance_checks
 from toryo.coordinator.acceptance_checks import Wall
+from toryo.coordinator.whole_threads import to_its_end
 from toryo.coordinator.worktrees import Trouble, Worktree
 from toryo.coordinator.worktrees.launch_repositories import seen_of
 from toryo.coordinator.worktrees.repository import opened
@@ -70,7 +70,7 @@ class Setup:
 async def run(setup: Setup, project: Path, directory: Path, wall: Wall, mask: Mask) -> None:
     """Makes the tree ready in which `directory` is the project's. Raises SetupFailed."""
     try:
-        await asyncio.to_thread(copy, setup, project, directory)
+        await to_its_end(copy, setup, project, directory)
     except (Trouble, OSError) as problem:
         raise SetupFailed(mask(f"The files of worktree_copy cannot be copied. {problem}")) from problem
     for command in setup.commands:

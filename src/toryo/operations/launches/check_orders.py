@@ -25,7 +25,7 @@ RENEWED_AFTER: Millis = 15 * SECOND
 
 class CheckOrder(TypedDict):
     """Acceptance checks to run, as their launch was started. `worktree`: where its work is, if in one, which is that of
-    `worktree_task_id`, at `worktree_path`."""
+    `worktree_task_id`, at `worktree_path`. `required`: how many of the checks, the first ones, the project requires."""
 
     check_id: str
     launch_id: str
@@ -40,6 +40,7 @@ class CheckOrder(TypedDict):
     network: schemas.AskedNetwork
     setup: dict[str, list[str]] | None
     checks: list[schemas.AcceptanceCheck]
+    required: int
 
 
 def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
@@ -91,6 +92,8 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
     assert project is not None and agent is not None
     task = call.tx.tasks.find(check.task_id)
     assert task is not None
+    tree_state = call.tree_state(task)
+    checks = due_checks.run_by_program(call, tree_state, task)
     worktree = worktree_locks.in_use(call, launch.task_id or check.task_id)
     return {
         "check_id": check.id,
@@ -105,5 +108,6 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
         "provider_options": agent.started_with(launch.provider),
         "network": rendering.asked_network(project),
         "setup": project.settings.tree_setup if worktree is not None else None,
-        "checks": [{**each} for each in due_checks.run_by_program(call, call.tree_state(task), task)],
+        "checks": [{**each} for each in checks],
+        "required": due_checks.required_among(tree_state, task, checks),
     }

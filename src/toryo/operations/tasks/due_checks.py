@@ -15,11 +15,21 @@ from toryo.operations.calls.call import Call
 
 def all_of(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:
     """The checks that the project requires, then the task's own; each once."""
-    project = tree_state.project.settings.required_checks if tree_state.project_checks_apply(task) else ()
     own = call.tx.tasks.details(task.id).acceptance if task.has_acceptance else ()
     found: list[AcceptanceCheck] = []
-    found.extend(each for each in (*project, *own) if each not in found)
+    found.extend(each for each in (*required_of(tree_state, task), *own) if each not in found)
     return found
+
+
+def required_of(tree_state: TreeState, task: Task) -> tuple[AcceptanceCheck, ...]:
+    """Those that the project requires of this task."""
+    return tree_state.project.settings.required_checks if tree_state.project_checks_apply(task) else ()
+
+
+def required_among(tree_state: TreeState, task: Task, checks: Iterable[AcceptanceCheck]) -> int:
+    """How many of these, which are in the order of `all_of`, the project requires: the first ones."""
+    required = required_of(tree_state, task)
+    return sum(each in required for each in checks)
 
 
 def run_by_program(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:

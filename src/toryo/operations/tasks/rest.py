@@ -17,7 +17,6 @@ from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, of_datetime
-from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -32,6 +31,7 @@ from toryo.operations.tasks import (
     assignees,
     below_main_task,
     conflict_forecast,
+    due_checks,
     mutations,
     opened_pull_requests,
     requested_changes,
@@ -114,7 +114,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
     if to is not Status.IN_PROGRESS:
-        required = _required_checks(call.tree_state(made.task), made.task)
+        required = [*due_checks.required_of(call.tree_state(made.task), made.task)]
         shown: schemas.PersonsTask = {
             **below_main_task.show_created(made),
             "budget_usd": made.task.budget_usd,
@@ -168,17 +168,10 @@ def _shown(call: Call, task_id: str) -> FiledTask:
         "review_of": reviewed_tasks.reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
         "judged": _how_judged(call, task),
-        "required_checks": _required_checks(call.tree_state(task), task),
+        "required_checks": [*due_checks.required_of(call.tree_state(task), task)],
         "check_results": _check_results(call, task),
     }
     return {"success": True, "task_id": task.id, "task": shown}
-
-
-def _required_checks(tree_state: TreeState, task: Task) -> list[schemas.AcceptanceCheck]:
-    found: list[schemas.AcceptanceCheck] = []
-    if tree_state.project_checks_apply(task):
-        found.extend(tree_state.project.settings.required_checks)
-    return found
 
 
 def _check_results(call: Call, task: Task) -> list[schemas.CheckEvidence]:

@@ -96,6 +96,7 @@ def _options(call: Call, main: Task, worktree: Worktree, name: str | None) -> di
     return {
         **session_jobs.as_started(call),
         "checks": [{**each} for each in checks],
+        "required": due_checks.required_among(call.tree_state(main), main, checks),
         "setup": project.settings.tree_setup,
         "worktree": worktree.directory,
         "unsandboxed": toolsets.may_everything(call.agent),
