@@ -27,20 +27,20 @@ class Yard:
         world.crew(workers=workers, isolation="worktree")
         self.c1 = world.coordinator("c1")
 
-    def launch(self, agent_id: str, coordinator: Coordinator | None = None) -> Answer:
+    def launch(self, agent_id: str, coordinator: Coordinator | None = None, **figures: Any) -> Answer:
         """The agent's launch, whose worktree was made and told of."""
         who = coordinator or self.c1
         (launch,) = who.claim(agent_ids=[agent_id], free_slots=1)["start"]
         assert isinstance(launch, dict)
         who.running.append(launch["launch_id"])
         brought = [{"task_id": each, "commit": HEAD} for each in launch["workspace"].get("brings", ())]
-        self.told(launch, **({"subtasks": brought} if brought else {}))
+        self.told(launch, **({"subtasks": brought} if brought else {}), **figures)
         return launch
 
     def told(self, launch: Answer, **figures: Any) -> None:
         name = launch["workspace"]["name"]
         said = {"path": f"/w/{name}", "directory": f"/w/{name}/sub", "branch": f"toryo/{name}", "base_branch": "main"}
-        self.c1.call("report_worktree", launch_id=launch["launch_id"], base_commit="b0", **said, **figures)
+        self.c1.call("report_worktree", launch_id=launch["launch_id"], **{"base_commit": "b0", **said, **figures})
 
     def worked(self, agent_id: str, **more: Any) -> str:
         """A task of which the agent has left some work; its process is gone."""

@@ -191,14 +191,15 @@ class Jobs:
 
     async def _tried(self, job: WorktreeJob) -> dict[str, Any]:
         """The checks of a task, for its agent: without a trace in what counts. What the agent has written runs only in
-        a sandbox, or if it may run commands outside of one anyway."""
-        order = _order_of(job)
+        a sandbox, or if it may run commands outside of one anyway. Or for the server, on what the work began with."""
+        order, on_base = _order_of(job), bool(job.options.get("on_base"))
+        order = replace(order, launch_id="") if on_base else order  # it goes on when the agent leaves
 
         async def run() -> dict[str, Any]:
-            if not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
+            if not on_base and not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
                 raise StartFailure(NO_SANDBOX)
             async with self._lane(order):
-                found = await self._checked(order, counts=False)
+                found = await (self._base_checked(order) if on_base else self._checked(order, counts=False))
             return {"done": True, "evidence": [each.told() for each in found]}
 
         return await self._for_agent(job, order, run(), REPORTED)
@@ -271,14 +272,37 @@ class Jobs:
             _end(running)
         await asyncio.gather(*left, return_exceptions=True)
 
+    async def _base_checked(self, order: CheckOrder) -> list[Evidence]:
+        """On what the work began with. Raises StartFailure, Trouble or OSError."""
+        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
+        try:
+            found = await self._made_ready(order, mask)
+        except SetupFailed as failure:
+            return acceptance_checks.all_failed(order.checks, str(failure))
+        if found is None:
+            raise Trouble(task_worktrees.gone(order.worktree_task_id))
+
+        async def to_base() -> None:
+            await to_its_end(clean_checkouts.to_base, found.worktree, found.clean)
+
+        await to_base()
+        directory = found.clean.working_directory
+        wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
+        return await acceptance_checks.evidence(order.checks, directory, wall, changes, mask, renew=to_base)
+
+    async def _made_ready(self, order: CheckOrder, mask: Mask) -> CheckedOut | None:
+        """A clean checkout of the work, if it is in a worktree. Raises SetupFailed, Trouble or OSError."""
+        found = await to_its_end(task_worktrees.checked_out, order, self._starter.worktrees)
+        if found is not None and found.clean.due:
+            await self._set_up(order, found, mask)
+        return found
+
     async def _checked(self, order: CheckOrder, *, counts: bool = True) -> list[Evidence]:
         """`counts`: what is found decides about the work, and is kept."""
         own = self._config.working_directory(order.agent_id, order.project_id)
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
         try:
-            found = await to_its_end(task_worktrees.checked_out, order, self._starter.worktrees)
-            if found is not None and found.clean.due:
-                await self._set_up(order, found, mask)
+            found = await self._made_ready(order, mask)
         except SetupFailed as failure:
             return acceptance_checks.all_failed(order.checks, str(failure))
         except (Trouble, OSError) as trouble:
@@ -298,11 +322,9 @@ class Jobs:
             commands = replace(order, checks=tuple(each for each in order.checks if "command" in each))
             tree = found.clean.tree if found is not None else None
             try:
-                found = await to_its_end(task_worktrees.checked_out, commands, self._starter.worktrees)
+                found = await self._made_ready(commands, mask)
                 if found is None or found.clean.tree != tree:
                     raise Trouble(CHANGED_MEANWHILE)
-                if found.clean.due:
-                    await self._set_up(order, found, mask)
             except SetupFailed as failure:
                 raise Trouble(str(failure)) from failure
 

@@ -269,10 +269,10 @@ def failures_in_brief(state: str, failures: Sequence[CheckFailure]) -> Worded:
     """For people: the checks that the last report has failed, each with the end of what it printed; "" if none did.
     `state`: of the checks of the task."""
     failed = failures[:MOST_SHOWN] if state == Checks.FAILED else ()
-    said = (
-        (say("Its last report failed the check {check}.", check=quoted(each["check"])), printed(each)) for each in failed
-    )
-    return together((part for both in said for part in both), "\n")
+    parts: list[Worded] = []
+    for each in failed:
+        parts += [say("Its last report failed the check {check}.", check=quoted(each["check"])), printed(each)]
+    return together(parts, "\n")
 
 
 def printed(failure: CheckFailure) -> Worded:

@@ -5,6 +5,8 @@ task. Where they did not pass, they are tried again as soon as work begins with 
 
 from __future__ import annotations
 
+import orjson
+
 from toryo.domain import review_checks
 from toryo.domain.acceptance import LONGEST_OUTPUT
 from toryo.domain.fast_dataclasses import replace
@@ -16,7 +18,6 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.tasks import due_checks
 from toryo.operations.worktrees import session_jobs, worktree_locks
-from toryo.storage.rows import to_json
 
 ON_BASE = "on_base"
 """The option of a job that does not look at the work."""
@@ -87,4 +88,4 @@ def _of(project: Project) -> str:
     """What decides on the result, but for the commit."""
     settings = project.settings
     place = (project.working_directory, settings.tree_setup, settings.network, settings.network_hosts)
-    return digest(to_json([_commands(project), *place]))
+    return digest(orjson.dumps([_commands(project), *place], default=list).decode())
