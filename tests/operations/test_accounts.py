@@ -488,3 +488,11 @@ def test_whatever_changes_a_person_gives_them_another_version(house: World) -> N
         house.owner.call(name, **{**({} if name == "edit_agent" else {"person_id": "ann"}), **asked})
         versions.append(seen(house, "ann"))
     assert versions == sorted(set(versions))
+
+
+def test_who_is_no_owner_any_more_by_a_password_loses_what_they_made_for_others(house: World):
+    house.owner.call("change_person", person_id="ann", login="owner")
+    program = Caller(house, as_person(house, "ann").call("make_access_token", name="vics", person_id="vic")["token"])
+    program.call("list_projects")
+    house.owner.call("set_password", person_id="ann", password=OTHER, login="member")
+    program.refused("list_projects", "invalidCredentials")

@@ -325,3 +325,14 @@ def test_a_list_of_a_tree_or_of_what_is_current_has_these_tasks_only(crew: World
     since = crew.owner.call("show_task", task_id=new)["task"]["completed_at"]
     assert listed(crew, closed_since=since) == {main, part, new}
     assert listed(crew) == {main, part, old, new}
+
+
+@pytest.mark.parametrize(("end", "way_on"), [("failed", "toryo task retry"), ("cancelled", "Create a new task.")])
+def test_a_closed_task_is_not_edited_and_only_a_failed_one_can_be_taken_up_again(
+    crew: World, end: str, way_on: str
+) -> None:
+    task = crew.task("w1", status="todo")
+    crew.move(task, "in_progress")
+    crew.move(task, end, "no")
+    refusal = crew.owner.refused("edit_task", "invalidTransition", task_id=task, title="Other")
+    assert way_on in refusal["instruction"]

@@ -185,3 +185,8 @@ def test_changes_of_provider_model_and_passkey_hold_from_the_next_start(world: W
     nobody = Caller(world, None)
     nobody.refused("authenticate", "invalidCredentials", agent_id="w1", passkey=world.passkeys["w1"])
     nobody.call("authenticate", agent_id="w1", passkey=new)
+
+
+def test_a_coordinator_for_which_nothing_is_due_asks_again_in_ten_seconds(world: World) -> None:
+    world.crew(workers=1)
+    assert world.coordinator().claim(free_slots=1)["next_check_seconds"] == 10

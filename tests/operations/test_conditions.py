@@ -333,3 +333,12 @@ def test_every_condition_has_a_test() -> None:
             "quota_kept",
         )
     }
+
+
+def test_only_what_a_person_starts_counts_as_that(crew: World) -> None:
+    """A part of what an agent works on is the agent's to start."""
+    main = crew.task("boss")
+    crew.task("w1", parent_task_id=main, status="todo")
+    assert crew.owner.call("show_overview")["queue"]["to_start"] == 0
+    crew.task("w1", status="todo")
+    assert crew.owner.call("show_overview")["queue"]["to_start"] == 1

@@ -68,3 +68,9 @@ def test_a_name_that_is_a_secret_itself_is_masked_and_a_long_one_is_cut() -> Non
     token = f"tqk_{'a' * 32}"
     told = shown(catalogue()["show_task"], {token: 1, "n" * 200: 1})
     assert [*told] == [log_redaction.MASK, "n" * 100]
+
+
+@pytest.mark.parametrize("schema", [{"enum": ["a", "b"], "type": "string"}, {"const": "a", "type": "string"}])
+def test_one_of_a_few_words_is_shown(schema: dict[str, Any]) -> None:
+    assert argument_redaction._is_plain(schema, {})
+    assert not argument_redaction._is_plain({"type": "string"}, {})

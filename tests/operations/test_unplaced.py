@@ -151,3 +151,14 @@ def test_a_coordinator_that_may_come_back_with_the_server_is_waited_for(crew: Wo
     crew.advance(91)
     crew.coordinator("m2").claim(free_slots=0, providers=["claude"])
     assert [item["title"] for item in needs(crew.owner)] == ["No Coordinator has codex: w3 cannot start"]
+
+
+def test_two_accounts_that_no_coordinator_has_are_two_needs(crew: World) -> None:
+    for number, account in ((3, "first"), (4, "second"), (5, "second")):
+        crew.worker(f"w{number}", "boss", provider="codex", provider_options={"account": account})
+        crew.task(f"w{number}")
+    crew.coordinator("m1").claim(
+        free_slots=0, providers=["codex"], accounts=[{"provider": "codex", "account": "third"}]
+    )
+    found = needs(crew.owner)
+    assert len({item["key"] for item in found}) == len(found) == 2, [item["title"] for item in found]
