@@ -8,6 +8,8 @@ import pytest
 
 from tests.pitfalls.kit import log_lines
 from tests.stories import Answer, Caller, World
+from toryo.domain.launches import SIGN_IN_WITHIN
+from toryo.domain.times import SECOND
 from toryo.operations.calls.callers import Credentials
 
 
@@ -307,3 +309,12 @@ def test_no_secret_is_stored_or_told_in_an_event(crew: World):
     secrets = [process.bearer or "", process.signed_in["session_token"], crew.passkeys["w1"]]
     everything = repr(crew.rows())
     assert [secret for secret in secrets if secret in everything] == []
+
+
+def test_an_order_whose_time_is_over_is_not_taken_by_a_passkey(crew: World):
+    crew.task("w1")
+    late = crew.coordinator().claim()["start"][0]["launch_id"]
+    crew.advance(SIGN_IN_WITHIN / SECOND + 1)
+    by_hand(crew)
+    states = {each["launch_id"]: each["state"] for each in crew.launches()}
+    assert (states.pop(late), list(states.values())) == ("expired", ["signed_in"])

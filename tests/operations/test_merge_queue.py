@@ -15,6 +15,7 @@ from toryo.domain.merge_queue import RETRY_AFTER, SENT_BACK_AT_MOST
 from toryo.domain.times import SECOND
 from toryo.domain.worktrees import LOST_AFTER
 from toryo.housekeeping.old_worktrees import CLEAN_AFTER
+from toryo.operations.admin import projects
 
 FAILED = {"check": "make test", "outcome": "failed", "runs": 1, "seconds": 2.0, "exit_code": 2, "output": "1 failed"}
 FLAKY = {**FAILED, "outcome": "flaky", "runs": 2, "exit_code": 0}
@@ -195,13 +196,19 @@ def test_parts_of_an_agents_task_that_is_not_completed_are_not_merged_by_themsel
     assert [task for task, _ in queue.waiting()] == [part]
 
 
-def test_who_turns_an_automatic_queue_on_is_told_what_it_would_merge_at_once(world: World):
+def test_who_turns_an_automatic_queue_on_is_told_what_it_would_merge_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     queue = Queue(world, "off")
+    monkeypatch.setattr(projects, "_MOST_NAMED", 2)
     asked = {"project_id": world.project_id, "settings": {"merge_queue": "automatic"}, "preview": True}
     assert world.owner.call("edit_project", **asked)["widened"] == ["merge_queue: off → automatic"]
     left = [queue.worked("w1", title="One"), queue.worked("w2", title="Two")]
     _, waits = world.owner.call("edit_project", **asked)["widened"]
     assert waits == f"completed work that is then merged at once: 2 tasks ({', '.join(left)})"
+    monkeypatch.setattr(projects, "_MOST_NAMED", 1)
+    _, waits = world.owner.call("edit_project", **asked)["widened"]
+    assert waits == f"completed work that is then merged at once: 2 tasks ({left[0]}, …)"
     queue.set(merge_queue="automatic")
     assert [each["task_id"] for each in queue.shown()["entries"]] == left
     assert "widened" not in world.owner.call("edit_project", **asked)

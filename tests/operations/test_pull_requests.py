@@ -337,6 +337,18 @@ def test_nobody_looks_at_the_old_pull_request_of_work_that_was_started_again(sho
     assert shop.looks() == []
 
 
+def test_nobody_looks_at_the_pull_request_of_work_that_went_on_at_another_coordinator(shop: Shop):
+    task = shop.world.task("w1")
+    shop.ended(shop.launch("w1"))
+    shop.after(LOOK_EVERY)
+    shop.opened(task)
+    shop.world.advance(GONE_AFTER / SECOND + 1)
+    shop.ended(shop.launch("w1", shop.world.coordinator("c2")))
+    assert shop.worktree(task)["coordinator_id"] == "c2"
+    shop.after(2 * LOOK_EVERY)
+    assert shop.looks() == []
+
+
 def test_one_of_a_task_without_files_is_found_by_it_and_by_all_tasks_whose_work_it_contains(shop: Shop):
     main = shop.world.task("boss", title="All")
     parts = [shop.worked("w1", title=f"Part {n}", parent_task_id=main) for n in range(2)]
