@@ -166,6 +166,38 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "return False",
         "a shortcut: what is not silent is composed, and `write` then leaves it out by the same two facts",
     ),
+    Equivalent(
+        "operations/worktrees/reviews.py",
+        "standing",
+        "operand removed",
+        "human or _humans(call, known)",
+        "_humans",
+        "what is passed is what would be read: it saves a statement",
+    ),
+    Equivalent(
+        "operations/tasks/review_rounds.py",
+        "_hopeless",
+        "operand removed",
+        'review.review_of or ""',
+        "((review.review_of))",
+        "for the type checker: a review is of a task",
+    ),
+    Equivalent(
+        "operations/overview/quotas.py",
+        "_quota",
+        "constant",
+        "0",
+        "-1",
+        "an account that is not used up until any time: both are before now",
+    ),
+    Equivalent(
+        "operations/queue/batched.py",
+        "_once_of_one",
+        "constant",
+        "0",
+        "1",
+        "a call that fails in a batch is carried out by itself, and answered the same",
+    ),
 )
 
 

@@ -190,3 +190,14 @@ def test_no_agent_sets_or_raises_a_budget(crew: World):
     made = {"local_id": "a", "title": "Part", "description": "Do it", "budget_usd": 100}
     boss.refused("create_tasks_batch", tasks=[made])
     assert crew.show(whole)["budget_usd"] == 1
+
+
+def test_a_used_up_budget_of_a_task_that_nobody_works_on_needs_nobody(crew: World) -> None:
+    task = crew.task("w1", status="todo", budget_usd=0)
+
+    def kinds() -> list[str]:
+        return [each["kind"] for each in crew.owner.call("needs_you")["items"] if each["task_id"] == task]
+
+    assert kinds() == []
+    crew.owner.call("move_task", task_id=task, status="in_progress")
+    assert kinds() == ["budget_used_up"]

@@ -879,3 +879,11 @@ def test_a_coordinator_that_has_taken_a_batch_at_the_moment_it_was_called_off_st
     queue.report(job_id, done=True, merged=queue.merged(task), queue={"result": "merged", "base": "b1"})
     assert queue.worktree(task)["state"] == "merged"
     assert queue.entry(task)["state"] == "merged"
+
+
+def test_the_queue_of_a_paused_project_is_refused_by_that(queue: Queue):
+    task = queue.worked("w1")
+    queue.world.owner.call("pause_project", project_id=queue.world.project_id)
+    refusal = queue.world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
+    assert "is paused" in refusal["message"]
+    assert refusal["instruction"] == "Resume the project first."
