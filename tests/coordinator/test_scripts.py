@@ -10,7 +10,7 @@ import pytest
 from toryo.formats import script_format, yaml_documents
 from toryo.formats.script_format import Mistakes
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "scripted-agents.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "contributing" / "scripted-agents.md"
 
 
 def read(text: str):

@@ -404,7 +404,7 @@ def _sandbox(reader: Reader) -> None:
     assert "allowlist (network of the project)" in printed
 
 
-@walks("docs/how-to/scripted-agents.md")
+@walks("docs/contributing/scripted-agents.md")
 def _scripted(reader: Reader) -> None:
     reader.shop()
     reader.save("mia.yaml")

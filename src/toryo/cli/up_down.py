@@ -301,7 +301,7 @@ def _check_scripts(files: list[Path]) -> None:
             wrapped = isinstance(document.data, dict) and list(document.data) == ["script"]  # as --options takes it
             script_format.parse(document.inside("script") if wrapped else document)
         except script_format.Mistakes as mistakes:
-            raise Misuse(str(mistakes), "See docs/how-to/scripted-agents.md in Toryo's source.") from None
+            raise Misuse(str(mistakes), "See docs/contributing/scripted-agents.md in Toryo's source.") from None
 
 
 def _hear(name: str, line: str) -> None:

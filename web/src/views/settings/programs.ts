@@ -11,7 +11,7 @@ export interface Program {
 
 /** No program: the agent runs by itself, and signs in with its passkey. */
 export const OWN = "";
-export const KNOWN = ["claude", "codex", "gemini", "qwen", "opencode", "copilot", "playbook", "command", "script"];
+export const KNOWN = ["claude", "codex", "gemini", "qwen", "opencode", "copilot", "playbook", "command"];
 const AWAY_SECONDS = 60;
 
 type Machine = Pick<ServerStatus["coordinators"][number], "coordinator_id" | "providers" | "seconds_ago">;
