@@ -21,11 +21,11 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import held_reasons
-from toryo.operations.overview import unplaced as unplaced_agents
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.team_status import Member
 from toryo.operations.overview.unplaced import Unplaced
+from toryo.operations.worktrees import worktree_locks
 
 MOST = 50
 _SHOWN = 3
@@ -89,7 +89,6 @@ class _Look:
     doing: Mapping[Place, Member]
     cannot_start: Mapping[str, str]
     waits: QuotaWaits
-    unchecked: frozenset[str]
 
 
 def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = ()) -> QueueStatus:
@@ -98,8 +97,7 @@ def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = (
     held: list[tuple[Task, _Hold]] = []
     doing: dict[Place, Member] = {(each["agent_id"], each["project_id"]): each for each in team}
     cannot_start = {task.id: each.obstacle.code for each in unplaced for task in each.tasks}
-    unchecked = frozenset(task.id for task in unplaced_agents.unchecked(picture))
-    look = _Look(picture, doing, cannot_start, QuotaWaits(picture), unchecked)
+    look = _Look(picture, doing, cannot_start, QuotaWaits(picture))
     for task in picture.open.values():
         found = _judged(look, task)
         if isinstance(found, str):
@@ -248,8 +246,8 @@ def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
     member = look.doing.get((task.assignee_id or "", task.project_id))
     if member is None:
         return _hindrance(picture, tree_state, task, StartBlocker.ASSIGNEE_NOT_ACTIVE)
-    if task.id in look.unchecked:
-        return _Hold("none", _unchecked)
+    if task.id in picture.unchecked:
+        return _Hold("none", partial(_unchecked, picture, picture.unchecked[task.id]))
     session = picture.sessions.get((task.assignee_id or "", task.project_id), {}).get(Purpose.TASK)
     if session is not None:
         return "running" if session.task_id == task.id else "waiting"
@@ -265,10 +263,13 @@ def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
     return _Hold(reason, partial(_by_member, member, reason), member["until"])
 
 
-def _unchecked() -> HeldBy:
+def _unchecked(picture: Picture, keeper: str | None) -> HeldBy:
+    why = constant("Its acceptance checks have not run: no Coordinator is running.")
+    if keeper is not None:
+        why = together((constant("Its acceptance checks have not run."), worktree_locks.away(picture.call, keeper)))
     return {
         "reason": "none",
-        "explanation": constant("Its acceptance checks have not run: no Coordinator is running."),
+        "explanation": why,
         "released_by": constant(OF_AGENTS["none"]),
         "until": None,
     }
