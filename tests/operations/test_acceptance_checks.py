@@ -139,7 +139,7 @@ def test_a_person_is_told_once_of_all_checks_that_wait_for_a_coordinator(crew: W
     crew.advance((GONE_AFTER + acceptance.PATIENCE) / SECOND)
     (need,) = crew.owner.call("needs_you")["items"]
     assert (need["kind"], need["task_id"] in tasks) == ("stuck", True)
-    assert "No Coordinator is running. Its acceptance checks wait for one." in need["text"]
+    assert "No Coordinator is running. Its acceptance checks have not run." in need["text"]
     assert need["actions"][0]["command"] == "toryo doctor"
     checks(crew)
     assert crew.owner.call("needs_you")["items"] == []
@@ -229,7 +229,7 @@ def test_a_check_of_a_worktree_is_run_only_where_that_is_and_people_hear_that_it
 
     (need,) = [each for each in world.owner.call("needs_you")["items"] if each["kind"] == "stuck"]
     assert need["task_id"] in (task, beside)
-    assert "the machine of Coordinator c1" in need["text"] and "checks wait for that Coordinator" in need["text"]
+    assert "the machine of Coordinator c1" in need["text"] and "checks have not run" in need["text"]
     assert need["actions"][0]["command"] == "toryo doctor"
     home = world.owner.call("show_overview")
     found = world.owner.call("show_conditions")["conditions"]

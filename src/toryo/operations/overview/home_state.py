@@ -24,6 +24,7 @@ from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Checks, Task
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of
+from toryo.domain.wording import Worded, constant, together
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.worktrees import worktree_locks
@@ -110,6 +111,10 @@ class Picture:
         checks = {each.id: each for each in self.call.tx.launches.checks_waiting() if each.task_id in waiting}
         keepers = worktree_locks.keepers(self.call, checks.values())
         return {checks[check_id].task_id: keeper for check_id, keeper in keepers.items() if keeper in away}
+
+    def why_unchecked(self, keeper: str | None) -> Worded:
+        away = worktree_locks.away(self.call, keeper) if keeper is not None else constant("No Coordinator is running.")
+        return together((away, constant("Its acceptance checks have not run.")))
 
     @cached_property
     def tree_states(self) -> dict[str, TreeState]:

@@ -25,7 +25,6 @@ from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.team_status import Member
 from toryo.operations.overview.unplaced import Unplaced
-from toryo.operations.worktrees import worktree_locks
 
 MOST = 50
 _SHOWN = 3
@@ -264,12 +263,9 @@ def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
 
 
 def _unchecked(picture: Picture, keeper: str | None) -> HeldBy:
-    why = constant("Its acceptance checks have not run: no Coordinator is running.")
-    if keeper is not None:
-        why = together((constant("Its acceptance checks have not run."), worktree_locks.away(picture.call, keeper)))
     return {
         "reason": "none",
-        "explanation": why,
+        "explanation": picture.why_unchecked(keeper),
         "released_by": constant(OF_AGENTS["none"]),
         "until": None,
     }

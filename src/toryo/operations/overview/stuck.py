@@ -22,7 +22,6 @@ from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.operations.worktrees import worktree_locks
 
 _SHOWN = 3
 
@@ -92,15 +91,14 @@ class _Look:
             yield from self._below_failed(self.picture.tasks.get(task.blocked_cause))
 
     def _unchecked(self, task: Task, keeper: str | None) -> Stuck:
-        machines = Action("machines", "toryo doctor")
+        machines, why = Action("machines", "toryo doctor"), self.picture.why_unchecked(keeper)
         if keeper is None:
-            why = together((constant("No Coordinator is running."), constant("Its acceptance checks wait for one.")))
             return Stuck(task, why, task.moved_at, (machines,), cause=("unchecked",))
-        waits = constant(
-            "Its acceptance checks wait for that Coordinator. If it does not come back, move the task back to todo and "
-            "start it again: another Coordinator begins it without that work."
+        without = constant(
+            "If that Coordinator does not come back, move the task to todo and start it again: another one begins it "
+            "without that work."
         )
-        why = together((worktree_locks.away(self.picture.call, keeper), waits))
+        why = together((why, without))
         again = Action("put_back", f"toryo task move {self._main_of(task).id} todo")
         return Stuck(task, why, task.moved_at, (machines, again), cause=("unchecked", keeper))
 
