@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -131,6 +132,8 @@ def test_without_a_worktree_a_command_that_is_not_found_is_an_error_too(tmp_path
     jobs = Jobs(Config(), cast("Any", None), starter(tmp_path / "place", Mode.NONE), cast("Any", None))
     found = asyncio.run(jobs._checked(order))
     assert [each.outcome for each in found] == ["error", "error", "failed", "failed"]
+    found = asyncio.run(jobs._checked(replace(order, working_directory=str(tmp_path / "elsewhere"))))
+    assert {each.outcome for each in found} == {"error"}, "the project is not on this machine"
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")

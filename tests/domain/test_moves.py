@@ -726,6 +726,16 @@ def test_agents_try_again_up_to_the_retry_policy_and_people_as_often_as_they_lik
     assert move(third, "t", TODO, GUARD).tree.tasks["t"].attempt == 4
 
 
+def test_who_tries_the_task_above_again_has_what_failed_below_it_tried_as_often_again() -> None:
+    """Otherwise its manager could do nothing about what had failed it."""
+    main, lost = replace(MAIN, attempt=2), failed("t", "ann", below=MAIN)
+    where = tree_state(main, replace(lost, attempt=5))
+    assert move(where, "t", TODO, BOSS).tree.tasks["t"].attempt == 6
+    refused_move(Code.ATTEMPTS_EXHAUSTED, tree_state(main, replace(lost, attempt=6)), "t", TODO, BOSS)
+    made_since = replace(lost, attempt=3, parent_attempt=2)
+    refused_move(Code.ATTEMPTS_EXHAUSTED, tree_state(main, made_since), "t", TODO, BOSS)
+
+
 def test_what_has_not_failed_is_put_back_whatever_its_attempt() -> None:
     for before in (BACKLOG, BLOCKED):
         assert move(below_boss(before, attempt=3), "t", TODO, BOSS).tree.tasks["t"].attempt == 3

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.stories import Answer, Process, World
+from tests.operations.test_worktrees import Yard
+from tests.stories import Answer, Caller, Process, World
 from toryo.domain import acceptance
 from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.errors import Code
@@ -161,7 +162,7 @@ def test_a_person_is_told_once_of_all_checks_that_wait_for_a_coordinator(crew: W
     crew.advance((GONE_AFTER + acceptance.PATIENCE) / SECOND)
     (need,) = crew.owner.call("needs_you")["items"]
     assert (need["kind"], need["task_id"] in tasks) == ("stuck", True)
-    assert "No Coordinator is running. Its acceptance checks wait for one." in need["text"]
+    assert "No Coordinator is running. Its acceptance checks have not run." in need["text"]
     assert need["actions"][0]["command"] == "toryo doctor"
     checks(crew)
     assert crew.owner.call("needs_you")["items"] == []
@@ -229,6 +230,72 @@ def test_a_check_whose_coordinator_died_is_run_by_another_after_a_while(crew: Wo
     assert checks(crew, "another") == []
     crew.advance(11)
     assert len(checks(crew, "another")) == 1
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_check_of_a_worktree_is_run_only_where_that_is_and_people_hear_that_it_waits(world: World, taken: bool):
+    """No other machine has the files: its checks would fail there, and the agent be blamed."""
+    yard = Yard(world)
+    world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
+    task, beside = world.task("w1", acceptance=FILE), world.task("w2", acceptance=FILE)
+    workers = [world.process(yard.launch(agent_id)) for agent_id in ("w1", "w2")]
+    for worker in workers:
+        worker.sign_in()
+        worker.call("report_model", provider="claude", model_id="model-1")
+        worker.call("get_my_task")
+        reporting(worker)
+    if taken:
+        assert len(checks(world)) == 2
+    for _ in range(5):
+        world.advance(GONE_AFTER / SECOND / 2)
+        assert checks(world, "c2") == []
+
+    (need,) = [each for each in world.owner.call("needs_you")["items"] if each["kind"] == "stuck"]
+    assert need["task_id"] in (task, beside)
+    assert "the machine of Coordinator c1" in need["text"] and "checks have not run" in need["text"]
+    assert need["actions"][0]["command"] == "toryo doctor"
+    home = world.owner.call("show_overview")
+    found = world.owner.call("show_conditions")["conditions"]
+    (told,) = [each for each in found if each["kind"] == "coordinator_gone"]
+    assert told["text"].endswith("2 tasks wait.") and home["queue"]["held_in_all"] == 2
+    assert "Coordinator c1" in home["queue"]["held"][0]["explanation"]
+
+    assert {check["worktree_task_id"] for check in checks(world)} == {task, beside}, "it is there again"
+    assert world.owner.call("needs_you")["items"] == []
+
+
+def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
+    yard = Yard(world)
+    world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
+    task = world.task("w1", acceptance=FILE)
+    worker = world.process(yard.launch("w1"))
+    worker.sign_in()
+    worker.call("report_model", provider="claude", model_id="model-1")
+    worker.call("get_my_task")
+    reporting(worker)
+    world.advance(acceptance.PATIENCE / SECOND)
+    assert reporting(worker).later is None, "it leaves"
+    other = world.coordinator("c2")
+    assert other.starts(agent_ids=["w1"]) == []
+    (need,) = world.owner.call("needs_you")["items"]
+    assert need["actions"][1]["command"] == f"toryo task move {task} todo"
+    world.move(task, "todo")
+    world.move(task, "in_progress")
+    assert other.starts(agent_ids=["w1"]) == ["w1"]
+
+
+def test_nor_is_that_of_a_process_that_was_started_by_hand(world: World):
+    yard = Yard(world)
+    world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
+    task = world.task("w1", acceptance=FILE)
+    yard.ended(yard.launch("w1"))
+    by_hand = world.nobody.call("authenticate", agent_id="w1", passkey=world.passkeys["w1"])
+    session = Caller(world, None, by_hand["session_token"])
+    session.call("report_model", provider="claude", model_id="model-1")
+    session.call("get_my_task")
+    session.refused("report_completed", "notNow", result="success", summary="done")
+    assert checks(world, "c2") == []
+    assert [check["worktree_task_id"] for check in checks(world)] == [task]
 
 
 def test_a_result_that_comes_twice_or_too_late_changes_nothing(crew: World):

@@ -116,6 +116,41 @@ def test_a_worker_is_not_told_to_try_again_what_it_may_try_no_more(world: World)
     assert resolvable(world)[1] == {part: (False, True)}
 
 
+@pytest.mark.both
+def test_a_manager_hears_of_each_failure_and_may_try_again_once_a_person_retries_the_whole(world: World) -> None:
+    world.crew(workers=1, decomposition="never", retry_attempts=2)
+    main = world.task("boss")
+    boss = world.start("boss")
+    (part,) = boss.assigned({"Part": "w1"})
+
+    def fails() -> None:
+        boss.begin(part)
+        boss.wait()
+        world.start("w1").report("failed", "cannot")
+
+    fails()
+    boss = world.start("boss")
+    boss.set(part, "todo")
+    boss.call("select_action", action="start")
+    fails()
+    boss = world.start("boss")
+    told = boss.next()
+    (stuck,) = told["blocked_subtasks"]
+    assert (stuck["task_id"], stuck["you_may_resolve"], stuck["you_may_cancel"]) == (part, False, True)
+    boss.report("failed", "The part fails.")
+    world.move(main, "todo")
+    world.move(main, "in_progress")
+
+    boss = world.start("boss")
+    told = boss.next()
+    (stuck,) = told["blocked_subtasks"]
+    assert (stuck["task_id"], stuck["you_may_resolve"]) == (part, True)
+    boss.set(part, "todo")
+    boss.call("select_action", action="start")
+    fails()
+    assert world.show(part)["attempt"] == 3
+
+
 def test_a_worker_may_resolve_what_it_has_blocked_itself(world: World) -> None:
     world.crew(workers=1)
     world.task("w1")

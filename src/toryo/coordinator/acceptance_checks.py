@@ -140,7 +140,8 @@ async def evidence(
 ) -> list[Evidence]:
     """How each check ended, in their order; without `collect`, without files."""
     if not _there(directory):
-        return all_failed(checks, f"The working directory {directory} does not exist on this machine.")
+        words = f"The working directory {directory} does not exist on this machine."
+        return [replace(each, outcome="error") for each in all_failed(checks, words)]
     beside = [directory, *([ignored.directory] if ignored is not None else [])]
 
     runs = 0

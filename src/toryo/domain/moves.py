@@ -268,7 +268,11 @@ def _refuse_retry(tree_state: TreeState, order: Order) -> None:
     if tree_state.tree.below_closed(task):
         code, message, instruction, details = _ancestor_closed(tree_state, task)
         raise Refusal(code, message, instruction, task_id=task.id, **details)
-    if not (actor.person or actor.everything) and task.attempt >= tree_state.project.settings.retry_attempts:
+    # Who retries the task above wants what has failed below it tried again.
+    above = tree_state.tree.parent(task)
+    times = above.attempt - task.parent_attempt + 1 if above is not None else 1
+    most = tree_state.project.settings.retry_attempts * max(1, times)
+    if not (actor.person or actor.everything) and task.attempt >= most:
         raise Refusal(
             Code.ATTEMPTS_EXHAUSTED,
             say(

@@ -133,8 +133,9 @@ TEXTS: dict[str, str] = {
     "true, retry (update_task_status, todo); if you_may_cancel is true, cancel what is not needed (cancel_task). If "
     'neither helps, call report_completed(result="blocked", summary="why").',
     "review_and_resolve_blocks.manager": "Only blocked or failed subtasks remain: {blocked}. Inspect them "
-    "(list_tasks, get_task). Retry or unblock with update_task_status (todo), cancel with cancel_task, or add an "
-    'alternative (create_tasks_batch, intent "new"). If nothing helps, call report_completed(result="blocked").',
+    "(list_tasks, get_task). If you_may_resolve is true, retry or unblock with update_task_status (todo); if "
+    "you_may_cancel is true, cancel with cancel_task; or add an alternative (create_tasks_batch, intent "
+    '"new"). If nothing helps, call report_completed(result="blocked").',
     "review_and_resolve_blocks.hopeless": "Only blocked or failed subtasks remain, and you cannot change them: "
     '{blocked}. Call report_completed(result="blocked", summary="why"), and say who must do what.',
     "resolve_dependency_deadlock.hopeless": "No subtask can be started, and you cannot change them: {waiting}. Call "

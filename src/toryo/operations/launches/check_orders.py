@@ -44,23 +44,30 @@ class CheckOrder(TypedDict):
 
 
 def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
-    """Checks that nobody runs yet, for the Coordinator whose launch asks for them, or for anybody after a while."""
+    """Checks that nobody runs yet: of a worktree for the Coordinator that has it, others for the one whose launch asks
+    for them, or for anybody after a while."""
     given: list[CheckOrder] = []
+    waiting: list[Check] = []
     for check in call.tx.launches.checks_waiting():
         if _still_runs(check, asked):
             _renew(call, check)
-            continue
+        elif check.taken_at is None or _lost(call, check) or _answer_lost(check, asked):
+            waiting.append(check)
+    keepers = worktree_locks.keepers(call, waiting) if waiting else {}
+    for check in waiting:
         launch = call.tx.launches.find(check.launch_id)
-        lost = gone(check.taken_at or check.created_at, call.now)
         project = call.tx.projects.find(check.project_id)
-        if launch is None or (check.taken_at is not None and not lost and not _answer_lost(check, asked)):
+        if launch is None or project is None or not project.active:  # a check runs commands, as agents do
             continue
-        if project is None or not project.active:  # a check runs commands, as agents do
-            continue
-        if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
-            continue
-        given.extend(each_fenced(call, CLAIM, [check], partial(_hand_out_check, call, asked, launch)))
+        runs_it = keepers.get(check.id) or (launch.coordinator_id if not _lost(call, check) else None)
+        if runs_it in (None, asked.coordinator_id):
+            given.extend(each_fenced(call, CLAIM, [check], partial(_hand_out_check, call, asked, launch)))
     return given
+
+
+def _lost(call: Call, check: Check) -> bool:
+    """Whether nobody has it, or says so, for as long as a Coordinator may be silent."""
+    return gone(check.taken_at or check.created_at, call.now)
 
 
 def _still_runs(check: Check, asked: ClaimStarts) -> bool:

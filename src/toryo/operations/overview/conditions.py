@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import Literal
@@ -29,6 +30,7 @@ from toryo.operations.overview import needs, unplaced
 from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.unplaced import Unplaced
+from toryo.operations.worktrees import worktree_locks
 
 AGAIN = 10
 """Seconds after which somebody looks again who waits for a Coordinator."""
@@ -167,8 +169,13 @@ def _unplaced(picture: Picture, project: Project) -> Iterator[_Found]:
 
 
 def _gone(picture: Picture, project: Project, unstarted: Sequence[Unplaced]) -> Iterator[_Found]:
-    """Without any Coordinator: what is not started, and what is not checked."""
-    unchecked = [task for task in unplaced.unchecked(picture) if task.project_id == project.id]
+    """Without any Coordinator: what is not started, and what is not checked. Without the one that has their files: what
+    is not checked."""
+    here = {each: keeper for each, keeper in picture.unchecked.items() if picture.open[each].project_id == project.id}
+    unchecked = [picture.open[each] for each, keeper in here.items() if keeper is None]
+    for keeper, count in Counter(filter(None, here.values())).items():
+        told = together((worktree_locks.away(picture.call, keeper), _tasks_wait(count)))
+        yield _Found(Condition.COORDINATOR_GONE, told, (_MACHINES,), worktree_locks.seen_at(picture.call, keeper))
     waiting = {task.id for task in (*unchecked, *(task for each in unstarted for task in each.tasks))}
     if not waiting:
         return

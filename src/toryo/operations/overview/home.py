@@ -148,9 +148,7 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
         "fuel": _fuel(picture),
         "plant": _plant(picture),
         "last_event": last,
-        "look_again_after": conditions.look_again_after(
-            picture, waits=bool(unplaced or unplaced_agents.unchecked(picture))
-        ),
+        "look_again_after": conditions.look_again_after(picture, waits=bool(unplaced or picture.unchecked)),
     }
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from toryo.domain import budgets, task_readiness
+from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
@@ -20,11 +21,13 @@ from toryo.domain.queue import Claim, Presence
 from toryo.domain.quota_windows import Kept
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import Checks, Task
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of
+from toryo.domain.wording import Worded, constant, together
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
+from toryo.operations.worktrees import worktree_locks
 from toryo.storage import snapshots
 from toryo.storage.lazy import LazyMapping
 from toryo.storage.usages import Wanted
@@ -93,6 +96,25 @@ class Picture:
         """How many of the tasks that each agent holds are not among `tasks`: nothing but their number matters."""
         read = Counter((claim.agent_id, claim.project_id) for claim in self.claims.values() if claim.launch_id is None)
         return Counter({place: held.many for place, held in self.held.items()}) - read
+
+    @cached_property
+    def unchecked(self) -> dict[str, str | None]:
+        """Tasks whose acceptance checks wait for a Coordinator that is gone: the one that has their files, or any
+        (None), as none is there."""
+        waiting = {task.id for task in self.open.values() if task.in_progress and task.checks is Checks.RUNNING}
+        begun = self.call.context.awake.since
+        away = {each.id for each in self.coordinators if gone(max(each.seen_at, begun), self.now)}
+        if waiting and len(away) == len(self.coordinators) and gone(begun, self.now):
+            return dict.fromkeys(waiting)
+        if not (waiting and away):
+            return {}
+        checks = {each.id: each for each in self.call.tx.launches.checks_waiting() if each.task_id in waiting}
+        keepers = worktree_locks.keepers(self.call, checks.values())
+        return {checks[check_id].task_id: keeper for check_id, keeper in keepers.items() if keeper in away}
+
+    def why_unchecked(self, keeper: str | None) -> Worded:
+        away = worktree_locks.away(self.call, keeper) if keeper is not None else constant("No Coordinator is running.")
+        return together((away, constant("Its acceptance checks have not run.")))
 
     @cached_property
     def tree_states(self) -> dict[str, TreeState]:

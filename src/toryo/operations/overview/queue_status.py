@@ -21,7 +21,6 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import held_reasons
-from toryo.operations.overview import unplaced as unplaced_agents
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.team_status import Member
@@ -89,7 +88,6 @@ class _Look:
     doing: Mapping[Place, Member]
     cannot_start: Mapping[str, str]
     waits: QuotaWaits
-    unchecked: frozenset[str]
 
 
 def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = ()) -> QueueStatus:
@@ -98,8 +96,7 @@ def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = (
     held: list[tuple[Task, _Hold]] = []
     doing: dict[Place, Member] = {(each["agent_id"], each["project_id"]): each for each in team}
     cannot_start = {task.id: each.obstacle.code for each in unplaced for task in each.tasks}
-    unchecked = frozenset(task.id for task in unplaced_agents.unchecked(picture))
-    look = _Look(picture, doing, cannot_start, QuotaWaits(picture), unchecked)
+    look = _Look(picture, doing, cannot_start, QuotaWaits(picture))
     for task in picture.open.values():
         found = _judged(look, task)
         if isinstance(found, str):
@@ -248,8 +245,8 @@ def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
     member = look.doing.get((task.assignee_id or "", task.project_id))
     if member is None:
         return _hindrance(picture, tree_state, task, StartBlocker.ASSIGNEE_NOT_ACTIVE)
-    if task.id in look.unchecked:
-        return _Hold("none", _unchecked)
+    if task.id in picture.unchecked:
+        return _Hold("none", partial(_unchecked, picture, picture.unchecked[task.id]))
     session = picture.sessions.get((task.assignee_id or "", task.project_id), {}).get(Purpose.TASK)
     if session is not None:
         return "running" if session.task_id == task.id else "waiting"
@@ -265,10 +262,10 @@ def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
     return _Hold(reason, partial(_by_member, member, reason), member["until"])
 
 
-def _unchecked() -> HeldBy:
+def _unchecked(picture: Picture, keeper: str | None) -> HeldBy:
     return {
         "reason": "none",
-        "explanation": constant("Its acceptance checks have not run: no Coordinator is running."),
+        "explanation": picture.why_unchecked(keeper),
         "released_by": constant(OF_AGENTS["none"]),
         "until": None,
     }

@@ -20,7 +20,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.overview import main_task_waits, unplaced
+from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
 
 _SHOWN = 3
@@ -77,20 +77,30 @@ class _Look:
         self.waits: dict[str, frozenset[str]] = {}
         """By main task that waits: of which others one must move on first."""
         self.moving = self._moving()
-        self.unchecked = frozenset(each.id for each in unplaced.unchecked(picture))
 
     def at(self, task: Task) -> Iterator[Stuck]:
         if task.id in self.told:
             return
-        if task.id in self.unchecked:
-            why = together((constant("No Coordinator is running."), constant("Its acceptance checks wait for one.")))
-            yield Stuck(task, why, task.moved_at, (Action("machines", "toryo doctor"),), cause=("unchecked",))
+        if task.id in self.picture.unchecked:
+            yield self._unchecked(task, self.picture.unchecked[task.id])
         elif task.in_progress:
             yield from self._in_progress(task)
         elif task.status is Status.TODO:
             yield from self._to_do(task)
         elif task.status is Status.BLOCKED and task.blocked_cause is not None:
             yield from self._below_failed(self.picture.tasks.get(task.blocked_cause))
+
+    def _unchecked(self, task: Task, keeper: str | None) -> Stuck:
+        machines, why = Action("machines", "toryo doctor"), self.picture.why_unchecked(keeper)
+        if keeper is None:
+            return Stuck(task, why, task.moved_at, (machines,), cause=("unchecked",))
+        without = constant(
+            "If that Coordinator does not come back, move the task to todo and start it again: another one begins it "
+            "without that work."
+        )
+        why = together((why, without))
+        again = Action("put_back", f"toryo task move {self._main_of(task).id} todo")
+        return Stuck(task, why, task.moved_at, (machines, again), cause=("unchecked", keeper))
 
     # --- what is in progress -------------------------------------------------------------------------------------
 

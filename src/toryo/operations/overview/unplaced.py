@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import partial
 
 from toryo.domain.agents import Agent, Program
-from toryo.domain.coordinators import GONE_AFTER, gone
+from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
-from toryo.domain.tasks import Checks, Priority, Task
+from toryo.domain.tasks import Priority, Task
 from toryo.domain.times import Millis
 from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import placement
@@ -53,14 +53,6 @@ def found(picture: Picture) -> list[Unplaced]:
         return fault_isolation.fenced(picture.call, "needs", at, None, agent_id=place[0], project_id=place[1])
 
     return [each for place in picture.places if (each := look(place)) is not None]
-
-
-def unchecked(picture: Picture) -> list[Task]:
-    """Tasks whose acceptance checks wait for a Coordinator: none has called since they were asked for."""
-    since = max((each.seen_at for each in picture.coordinators), default=0)
-    if not gone(max(since, picture.call.context.awake.since), picture.now):
-        return []
-    return [task for task in picture.open.values() if task.in_progress and task.checks is Checks.RUNNING]
 
 
 def _at(picture: Picture, place: Place) -> Unplaced | None:

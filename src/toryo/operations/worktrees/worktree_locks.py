@@ -19,6 +19,7 @@ from toryo.domain.wording import Worded, constant, say
 from toryo.domain.worktrees import CHANGES_FILES, LOOKS, Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes, subtask_work
+from toryo.storage.launches import Check
 
 KEPT_WITHIN: Millis = 30 * SECOND
 """A session may be over while its process still exits and its Coordinator commits its work. A Coordinator that does not
@@ -54,6 +55,15 @@ def in_use(call: Call, task_id: str) -> Worktree | None:
     """The worktree in which the task's process works, if there is one."""
     found = call.tx.worktrees.find(task_id)
     return found if found is not None and found.open else None
+
+
+def keepers(call: Call, checks: Collection[Check]) -> dict[str, str]:
+    """By the id of each check whose launch works in a worktree: the Coordinator with its files. No other can run it."""
+    launches = call.tx.launches.find_all({each.launch_id for each in checks})
+    work_on = {each.id: each.task_id for each in launches}
+    places = {each.id: work_on.get(each.launch_id) or each.task_id for each in checks}
+    open_ = {each.task_id: each.coordinator_id for each in call.tx.worktrees.of({*places.values()}) if each.open}
+    return {check_id: open_[task_id] for check_id, task_id in places.items() if task_id in open_}
 
 
 def has_own(call: Call, task_id: str, project_id: str, launch_id: str | None = None) -> bool:
