@@ -328,6 +328,28 @@ def test_it_goes_to_somebody_who_may_change_files_else_to_a_person(world: World,
     assert parts.launch("w1")["workspace"]["merges"] == [f"toryo/{parts.main}"]
 
 
+def test_who_has_to_resolve_a_conflict_reads_why_no_agent_does_where_it_is_and_with_which_commands(world: World):
+    parts = Parts(world)
+    for each in ("w1", "w2"):
+        world.owner.call("edit_agent", agent_id=each, provider_options={"permissions": "read"})
+    solver = parts.clashed()
+    into = parts.worktree(parts.main)
+    how = f"on the machine of Coordinator c1: run `cd {into['path']} && git merge toryo/{parts.two}`"
+    assert how in solver["description"]
+    (need,) = [each for each in world.owner.call("needs_you")["items"] if each["task_id"] == solver["task_id"]]
+    (unmerged,) = world.owner.call("why", agent_id="boss")["unmerged"]
+    (shown,) = world.show(parts.main)["unmerged"]
+    first = world.owner.call("show_moves", task_id=solver["task_id"])["first"]
+    for said in (need["text"], unmerged["message"], shown["message"], first["text"]):
+        assert how in said and said.endswith(f"toryo task cancel {solver['task_id']} --reason …"), said
+    assert "no agent that could resolve it may edit files" in need["text"]
+    assert f"Task {solver['task_id']}, which was created to resolve it, is blocked." in shown["message"]
+    assert first["actions"][0]["command"] == f"toryo task edit {solver['task_id']} --assignee AGENT"
+    world.move(solver["task_id"], "cancelled")
+    (after,) = world.show(parts.main)["unmerged"]
+    assert how in after["message"] and "toryo task cancel" not in after["message"]
+
+
 def test_what_two_tasks_could_not_resolve_is_left_to_a_person(parts: Parts):
     clash = {parts.two: {**CLASH, "others": [parts.one]}}
     parts.clashed()
@@ -335,7 +357,10 @@ def test_what_two_tasks_could_not_resolve_is_left_to_a_person(parts: Parts):
         parts.finish(parts.open_solver()["task_id"])
         parts.report()
         parts.merge_subtasks(**clash)
-    assert parts.open_solver()["status"] == "blocked"
+    assert (parts.open_solver()["status"], parts.open_solver()["blocked_reason"]) == (
+        "blocked",
+        "conflict_not_resolved",
+    )
     assert parts.needs(parts.open_solver()["task_id"]) == ["blocked_by_guard"]
 
 
