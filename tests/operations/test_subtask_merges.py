@@ -310,6 +310,42 @@ def test_a_conflict_that_is_found_at_a_start_is_told_to_the_manager_with_its_tas
     assert parts.solver()["assignee_id"] == "w2"
 
 
+@pytest.mark.parametrize("resolved_by_an_agent", [True, False])
+def test_a_manager_that_waited_is_not_started_only_to_hear_of_a_conflict_that_another_agent_resolves(
+    parts: Parts, resolved_by_an_agent: bool
+):
+    world = parts.world
+    for part in (parts.one, parts.two):
+        world.move(part, "in_progress")
+    parts.boss.wait()
+    parts.ended(parts.launched)
+    parts.work("w1", parts.one)
+    parts.work("w2", parts.two)
+    if not resolved_by_an_agent:
+        for each in ("w1", "w2"):
+            world.owner.call("edit_agent", agent_id=each, provider_options={"permissions": "read"})
+    (launch,) = parts.c1.claim(agent_ids=["boss"], free_slots=1)["start"]
+    found = [{"task_id": parts.one, "commit": HEAD}, {"task_id": parts.two, "commit": HEAD, **CLASH}]
+    answer = parts.told(launch, subtasks=found)
+    if not resolved_by_an_agent:
+        assert "stop" not in answer, "it can have another agent resolve it"
+        return
+    assert answer["stop"] == "waiting_for_workers"
+    parts.c1.exited(launch["launch_id"], error="stopped")
+    world.advance(3600)
+    assert world.why("boss") == "hold waiting_for_workers"
+    (solver,) = [
+        each
+        for each in world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]
+        if each["title"].startswith("Resolve")
+    ]
+    parts.finish(solver["task_id"])
+    assert world.why("boss") == "start workers_finished"
+    (launch,) = parts.c1.claim(agent_ids=["boss"], free_slots=1)["start"]
+    all_of_it = [{"task_id": each, "commit": HEAD} for each in (parts.one, parts.two, solver["task_id"])]
+    assert parts.told(launch, subtasks=all_of_it) == {"success": True}
+
+
 @pytest.mark.parametrize("able", ["w1", None])
 def test_it_goes_to_somebody_who_may_change_files_else_to_a_person(world: World, able: str | None):
     parts = Parts(world)
