@@ -6548,6 +6548,11 @@ export interface operations {
                     settings?: {
                         [key: string]: unknown;
                     };
+                    /**
+                     * @description Dry run: create nothing; return what widens rights.
+                     * @default false
+                     */
+                    preview?: boolean;
                 };
             };
         };
