@@ -11,6 +11,7 @@ class Block(StrEnum):
 
     LEFT_WITHOUT_REPORTING = "agent_left_without_reporting"
     NOBODY_MAY_RESOLVE_IT = "nobody_may_resolve_it"
+    NOT_RESOLVED = "conflict_not_resolved"
     NO_PROGRESS = "no_progress"
     STOPPED_TWICE = "stopped_twice"
     EXHAUSTED = "attemptsExhausted"
@@ -19,8 +20,8 @@ class Block(StrEnum):
 
 WORDS: Mapping[str, str] = {
     Block.LEFT_WITHOUT_REPORTING: "Its agent has left several times without reporting.",
-    Block.NOBODY_MAY_RESOLVE_IT: "A merge conflict that no agent may resolve: nobody of its team can change files, or "
-    "they could not. Assign it to an agent with permissions edit and unblock it, or resolve it by hand as it says.",
+    Block.NOBODY_MAY_RESOLVE_IT: "The work of a subtask conflicts, and no agent that could resolve it may edit files.",
+    Block.NOT_RESOLVED: "The work of a subtask conflicts, and the agents that were asked have not resolved it.",
     Block.NO_PROGRESS: "Its agent was started several times and made no progress.",
     Block.STOPPED_TWICE: "A guard has stopped its agent twice in a row: it kept calling without making progress.",
     Block.EXHAUSTED: "No attempt is left, and none has submitted a result.",

@@ -149,6 +149,31 @@ def test_a_new_agent_with_more_rights_than_usual_is_not_made_unasked(
     assert server("agent", "add", f"{one}-3", *words[3:], "permissions=full", "--yes").code == 0
 
 
+def test_a_new_project_in_which_agents_may_do_more_than_usual_is_not_made_unasked(
+    server: Toryo, project: str, tmp_path: Path
+) -> None:
+    """As an edit of one that exists; less than usual needs no question."""
+    one, file = f"new-{project}", tmp_path / "toryo.yaml"
+
+    def saying(settings: str) -> str:
+        file.write_text(f"projects:\n  - {{id: {one}, name: {one}, directory: ., settings: {{{settings}}}}}\n")
+        return str(file)
+
+    wider = saying("commands_from: managers, merge_queue: automatic, budget_per_day: 5")
+    add = ("project", "add", one, "--id", one, "--dir", str(tmp_path), "--set", "commands_from=managers")
+    for asked, about in (
+        (("apply", wider), f"This file grants more rights: {one}: "),
+        (add, "This grants more rights: "),
+    ):
+        ended = server(*asked)
+        assert (ended.code, ended.out) == (2, ""), asked
+        assert f"{about}commands_from: people → managers" in ended.err
+        assert ("merge_queue: off → automatic" in ended.err) is (asked != add)
+        assert server("project", "show", one).code == 4
+    assert server("apply", saying("approvals: all, budget_per_day: 5")).code == 0
+    assert server(*add[:2], f"{one}-2", "--id", f"{one}-2", *add[5:], "--yes").code == 0
+
+
 @pytest.mark.parametrize("kind", ["ai", "human"])
 def test_a_new_owner_is_not_made_unasked(server: Toryo, project: str, tmp_path: Path, kind: str) -> None:
     one = f"{kind}-{project}"

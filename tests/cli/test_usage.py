@@ -106,6 +106,9 @@ def test_the_budgets_of_agents_and_of_open_tasks_are_told_below_too(team: Team) 
         f"Build ({task}): $1.50 of $1.50 and 1,238,888 of 90,000,000 tokens spent; used up, raise it: "
         f"toryo task edit {task} --budget N"
     )
+    team.toryo("task", "edit", task, "--budget", "2", "--budget-tokens", "1000")
+    assert team.toryo("usage", "--project", team.project).out.endswith(f"toryo task edit {task} --budget-tokens N\n")
+    team.toryo("task", "edit", task, *limits)
     team.toryo("task", "edit", task, "--clear", "budget")
     assert "used up" not in team.toryo("usage", "--project", team.project).out
 

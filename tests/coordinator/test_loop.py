@@ -21,6 +21,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.orders import Orders
+from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from toryo import sandbox_signs
 from toryo.client import AsyncClient
@@ -354,6 +355,22 @@ def test_one_impossible_start_concerns_that_agent_alone(
     story(server, tmp_path, tell)
     assert words in (tmp_path / "data" / "logs" / "lau_bad.log").read_text()
     assert words in orders.logs["lau_bad"]
+
+
+def test_a_process_whose_agent_has_nothing_to_do_by_now_is_not_started(server, orders, tmp_path) -> None:
+    """The server says so in its answer about the worktree."""
+    house = Repository(tmp_path / "house")
+    house.commit(a="one\n")
+    server.on("report_worktree", {"stop": "waiting_for_workers"})
+    workspace = {"isolation": "worktree", "name": "tsk_1"}
+    ran = tmp_path / "ran"
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", f"touch {ran}", house.path, workspace=workspace))
+        assert exit_of(server, "a")["error"] == "stopped"
+
+    story(server, tmp_path, tell)
+    assert not ran.exists()
 
 
 def test_a_machine_that_has_no_room_left_is_no_mistake_of_the_configuration(server, orders, project, tmp_path) -> None:

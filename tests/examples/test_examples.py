@@ -29,7 +29,7 @@ def begun(site: Site, name: str) -> Path:
     """A copy of an example, applied, with a Coordinator at work; its directory."""
     directory = site.directory / name
     shutil.copytree(EXAMPLES / name, directory, ignore=shutil.ignore_patterns("out"))
-    toryo(site, "apply", str(directory / "toryo.yaml"))
+    toryo(site, "apply", "--yes", str(directory / "toryo.yaml"))
     assert not (directory / "out").exists(), "nobody is at work yet"
     site.coordinator()
     return directory

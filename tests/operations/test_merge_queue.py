@@ -528,7 +528,7 @@ def test_after_two_corrections_a_person_decides(world: World):
     assert queue.entry(task)["changes_task_id"] is None
     (need,) = queue.needs()
     assert need["task_id"] == task
-    assert "make test" in need["text"]
+    assert "make test" in need["text"] and "It was corrected 2 times, so no agent is asked again." in need["text"]
     assert [each["name"] for each in need["actions"]][:2] == ["review", "add_to_merge_queue"]
     assert task not in [each["task_id"] for each in queue.needs("review")]
     world.housekeep()
@@ -536,6 +536,24 @@ def test_after_two_corrections_a_person_decides(world: World):
     queue.add(task)
     assert queue.needs() == []
     assert queue.entry(task)["sent_back"] == SENT_BACK_AT_MOST
+
+
+def test_a_conflict_that_no_agent_may_resolve_is_told_with_the_reason_the_place_and_the_commands(queue: Queue):
+    task, other = queue.worked("w1"), queue.worked("w2")
+    for each in ("w1", "w2", "w3"):
+        queue.world.owner.call("edit_agent", agent_id=each, provider_options={"permissions": "read"})
+    queue.add(task)
+    conflict(queue, task, other)
+    (need,) = queue.needs()
+    assert "conflicts with main" in need["text"] and "No agent that could correct it may edit files." in need["text"]
+    path = queue.worktree(task)["path"]
+    assert f"on the machine of Coordinator c1: run `cd {path} && git merge main`" in need["text"]
+    assert need["text"].endswith(f"toryo merge-queue add {task}")
+    assert queue.entry(task)["message"] == need["text"], "as why and the list of the queue say it"
+    queue.add(task)
+    queue.tell(queue.job_now(), "merged", task)
+    messages = [each["message"] for each in queue.shown()["ended"]]
+    assert not any("by hand" in (each or "") for each in messages), "nothing is left to do"
 
 
 def test_work_of_an_agent_that_has_left_comes_to_a_person(queue: Queue):

@@ -310,6 +310,42 @@ def test_a_conflict_that_is_found_at_a_start_is_told_to_the_manager_with_its_tas
     assert parts.solver()["assignee_id"] == "w2"
 
 
+@pytest.mark.parametrize("resolved_by_an_agent", [True, False])
+def test_a_manager_that_waited_is_not_started_only_to_hear_of_a_conflict_that_another_agent_resolves(
+    parts: Parts, resolved_by_an_agent: bool
+):
+    world = parts.world
+    for part in (parts.one, parts.two):
+        world.move(part, "in_progress")
+    parts.boss.wait()
+    parts.ended(parts.launched)
+    parts.work("w1", parts.one)
+    parts.work("w2", parts.two)
+    if not resolved_by_an_agent:
+        for each in ("w1", "w2"):
+            world.owner.call("edit_agent", agent_id=each, provider_options={"permissions": "read"})
+    (launch,) = parts.c1.claim(agent_ids=["boss"], free_slots=1)["start"]
+    found = [{"task_id": parts.one, "commit": HEAD}, {"task_id": parts.two, "commit": HEAD, **CLASH}]
+    answer = parts.told(launch, subtasks=found)
+    if not resolved_by_an_agent:
+        assert "stop" not in answer, "it can have another agent resolve it"
+        return
+    assert answer["stop"] == "waiting_for_workers"
+    parts.c1.exited(launch["launch_id"], error="stopped")
+    world.advance(3600)
+    assert world.why("boss") == "hold waiting_for_workers"
+    (solver,) = [
+        each
+        for each in world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]
+        if each["title"].startswith("Resolve")
+    ]
+    parts.finish(solver["task_id"])
+    assert world.why("boss") == "start workers_finished"
+    (launch,) = parts.c1.claim(agent_ids=["boss"], free_slots=1)["start"]
+    all_of_it = [{"task_id": each, "commit": HEAD} for each in (parts.one, parts.two, solver["task_id"])]
+    assert parts.told(launch, subtasks=all_of_it) == {"success": True}
+
+
 @pytest.mark.parametrize("able", ["w1", None])
 def test_it_goes_to_somebody_who_may_change_files_else_to_a_person(world: World, able: str | None):
     parts = Parts(world)
@@ -328,6 +364,28 @@ def test_it_goes_to_somebody_who_may_change_files_else_to_a_person(world: World,
     assert parts.launch("w1")["workspace"]["merges"] == [f"toryo/{parts.main}"]
 
 
+def test_who_has_to_resolve_a_conflict_reads_why_no_agent_does_where_it_is_and_with_which_commands(world: World):
+    parts = Parts(world)
+    for each in ("w1", "w2"):
+        world.owner.call("edit_agent", agent_id=each, provider_options={"permissions": "read"})
+    solver = parts.clashed()
+    into = parts.worktree(parts.main)
+    how = f"on the machine of Coordinator c1: run `cd {into['path']} && git merge toryo/{parts.two}`"
+    assert how in solver["description"]
+    (need,) = [each for each in world.owner.call("needs_you")["items"] if each["task_id"] == solver["task_id"]]
+    (unmerged,) = world.owner.call("why", agent_id="boss")["unmerged"]
+    (shown,) = world.show(parts.main)["unmerged"]
+    first = world.owner.call("show_moves", task_id=solver["task_id"])["first"]
+    for said in (need["text"], unmerged["message"], shown["message"], first["text"]):
+        assert how in said and said.endswith(f"toryo task cancel {solver['task_id']} --reason …"), said
+    assert "no agent that could resolve it may edit files" in need["text"]
+    assert f"Task {solver['task_id']}, which was created to resolve it, is blocked." in shown["message"]
+    assert first["actions"][0]["command"] == f"toryo task edit {solver['task_id']} --assignee AGENT"
+    world.move(solver["task_id"], "cancelled")
+    (after,) = world.show(parts.main)["unmerged"]
+    assert how in after["message"] and "toryo task cancel" not in after["message"]
+
+
 def test_what_two_tasks_could_not_resolve_is_left_to_a_person(parts: Parts):
     clash = {parts.two: {**CLASH, "others": [parts.one]}}
     parts.clashed()
@@ -335,7 +393,10 @@ def test_what_two_tasks_could_not_resolve_is_left_to_a_person(parts: Parts):
         parts.finish(parts.open_solver()["task_id"])
         parts.report()
         parts.merge_subtasks(**clash)
-    assert parts.open_solver()["status"] == "blocked"
+    assert (parts.open_solver()["status"], parts.open_solver()["blocked_reason"]) == (
+        "blocked",
+        "conflict_not_resolved",
+    )
     assert parts.needs(parts.open_solver()["task_id"]) == ["blocked_by_guard"]
 
 

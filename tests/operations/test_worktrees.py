@@ -37,10 +37,11 @@ class Yard:
         self.told(launch, **({"subtasks": brought} if brought else {}), **figures)
         return launch
 
-    def told(self, launch: Answer, **figures: Any) -> None:
+    def told(self, launch: Answer, **figures: Any) -> Answer:
         name = launch["workspace"]["name"]
         said = {"path": f"/w/{name}", "directory": f"/w/{name}/sub", "branch": f"toryo/{name}", "base_branch": "main"}
-        self.c1.call("report_worktree", launch_id=launch["launch_id"], **{"base_commit": "b0", **said, **figures})
+        report = {"base_commit": "b0", **said, **figures}
+        return self.c1.call("report_worktree", launch_id=launch["launch_id"], **report)
 
     def worked(self, agent_id: str, **more: Any) -> str:
         """A task of which the agent has left some work; its process is gone."""

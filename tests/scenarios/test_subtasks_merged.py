@@ -5,6 +5,9 @@ conflicts is told and resolved, never dropped. With a server, a Coordinator and 
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -134,11 +137,17 @@ def test_a_conflict_that_nobody_may_resolve_is_a_need_and_nothing_is_completed(s
     solver = team.ids()["Resolve the conflict: Two"]
     needs = {each["task_id"]: each for each in site.people.rest("GET", "/needs-you")["items"]}
     assert needs[solver]["kind"] == "blocked_by_guard"
+    begin, end = re.findall(r"`(.+?)`", needs[solver]["text"])
+    environment = {**os.environ, **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "person@example.org")}
+    begun = subprocess.run(begin, shell=True, env=environment, capture_output=True, check=False)
+    assert begun.returncode == 1, "it conflicts"
     there = Path(team.repository.worktree(task)["path"])
-    team.repository.git("merge", "--quiet", "-X", "theirs", f"toryo/{team.ids()['Two']}", at=there)
-    site.move(solver, "todo")
+    assert "<<<<<<<" in (there / "same").read_text()
+    (there / "same").write_text("both\n")
+    subprocess.run(f"{end} --quiet --no-edit", shell=True, cwd=there, env=environment, check=True)
     site.move(solver, "cancelled", "merged by hand")
     site.until_status(task, "completed")
+    assert team.repository.git("show", f"toryo/{task}:same") == "both"
     site.until_idle()
 
 

@@ -60,8 +60,8 @@ class Applied:
 def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
     """Everything the manifest says, or nothing of it.
 
-    Asks for confirmation before anything is changed if agents would get more rights than they have; new ones, than an
-    agent has of which nothing is said.
+    Asks for confirmation before anything is changed if agents would get more rights than they have; new agents and
+    projects, than those of which nothing is said.
     """
     there = _looked_up(here, manifest)
     for project in manifest.projects:
@@ -270,13 +270,16 @@ def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
         found += [f"{agent.id}: {each}" for each in wider]
         for each in misspelt:
             manifest.mistake(agent, "provider", message=f"agent {agent.id}: {each} ({wider_rights.LATER})")
-    for project in manifest.projects:
+    for project in (each for each in manifest.projects if each.settings):
         known = there.same(project)
-        if known is not None and project.settings:
-            path, body = f"/projects/{known['project_id']}", {"settings": project.settings}
-            with _located(manifest, project):
-                wider, _ = wider_rights.preview(here, path, body)
-            found += [f"{known['project_id']}: {each}" for each in wider]
+        method, path, body = "POST", "/projects", _made(project)
+        if known is not None:
+            method, path, body = "PATCH", f"/projects/{known['project_id']}", {"settings": project.settings}
+        with _located(manifest, project):
+            wider, _ = wider_rights.preview(here, path, body, method)
+        found += [
+            f"{known['project_id'] if known is not None else project.id or project.name}: {each}" for each in wider
+        ]
     return found
 
 
@@ -318,8 +321,13 @@ class _Plan:
         return f"@{len(self.steps) - 1}"
 
 
+def _made(project: Project) -> Found:
+    """As the server takes it."""
+    return {**project.said("directory"), "working_directory": str(project.directory)}
+
+
 def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
-    wanted = {**project.said("directory"), "working_directory": str(project.directory)}
+    wanted = _made(project)
     found = there.same(project)
     if found is None:
         plan.projects[project.where] = plan.add(

@@ -49,7 +49,7 @@ def add_project(
         "description": description,
         "settings": settings(set),
     }
-    answer = here.send("POST", "/projects", body)
+    answer = wider_rights.send(here, "POST", "/projects", body, yes=yes or not set)
     here.answer(answer, lambda: print_made(answer))
     _warn(here, answer["project"])
 

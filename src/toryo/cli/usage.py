@@ -109,8 +109,10 @@ def _print(answer: Mapping[str, Any]) -> None:
             whose = budget.get("project_id") or budget["agent_id"]
             output.done(f"{budget['name']} ({whose}): {spent} spent today; {after}")
     for budget in answer.get("task_budgets", ()):
-        spent = _spent((budget["spent_usd"], budget["budget_usd"]), (budget["spent_tokens"], budget["budget_tokens"]))
-        after = f"; used up, raise it: toryo task edit {budget['task_id']} --budget N" if budget["used_up"] else ""
+        usd, tokens = (budget["spent_usd"], budget["budget_usd"]), (budget["spent_tokens"], budget["budget_tokens"])
+        spent = _spent(usd, tokens)
+        raised = "--budget" if usd[1] is not None and usd[0] >= usd[1] else "--budget-tokens"
+        after = f"; used up, raise it: toryo task edit {budget['task_id']} {raised} N" if budget["used_up"] else ""
         output.done(f"{budget['title']} ({budget['task_id']}): {spent} spent{after}")
 
 

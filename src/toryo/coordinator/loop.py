@@ -318,7 +318,7 @@ class Coordinator:
         try:
             if make is not None:
                 worktree = await asyncio.to_thread(make)
-                await self._tell_of_worktree(launch, worktree)
+                await self._tell_of_worktree(entry, worktree)
                 await self._set_up(entry, worktree)
             if self._starter.reads_project(launch):
                 command = await self._prepared(launch, worktree)
@@ -334,11 +334,16 @@ class Coordinator:
                 self._start(entry, command=command)
         self._news.set()
 
-    async def _tell_of_worktree(self, launch: Launch, worktree: Worktree) -> None:
-        said = task_worktrees.told(worktree)
-        await self._telling.until_told(
-            launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
-        )
+    async def _tell_of_worktree(self, entry: Entry, worktree: Worktree) -> None:
+        """The server may answer that its agent has nothing to do by now."""
+        launch_id, said = entry.launch.launch_id, task_worktrees.told(worktree)
+
+        async def tell() -> None:
+            stop = await self._server.report_worktree(launch_id, **said)
+            if stop is not None and entry.stop is None:
+                entry.stop = Stop(_now(), 0.0, stop)
+
+        await self._telling.until_told(launch_id, tell)
 
     async def _set_up(self, entry: Entry, worktree: Worktree) -> None:
         """As long as it is still wanted. The server hears of it, so that it goes on waiting. Raises StartFailure."""
@@ -348,7 +353,7 @@ class Coordinator:
             while not doing.done() and entry.stop is None and self._leaving_since is None:
                 await asyncio.wait((doing,), timeout=LOOK_AT_SET_UP)
                 if _now() - told_at > TELL_OF_SET_UP:
-                    await self._tell_of_worktree(entry.launch, worktree)
+                    await self._tell_of_worktree(entry, worktree)
                     told_at = _now()
             if doing.done():
                 doing.result()
@@ -600,7 +605,8 @@ class Coordinator:
         self._report(
             entry.launch,
             error=why.value,
-            log_tail="It was not started: no slot was free in time, or the Coordinator was stopped.",
+            log_tail="It was not started: it was no longer wanted, no slot was free in time, or the Coordinator was "
+            "stopped.",
         )
 
     def _adopt_orphans(self) -> None:

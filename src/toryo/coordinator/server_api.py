@@ -158,21 +158,23 @@ class Server:
             self._takes_evidence = False  # an older server
             await self._call("report_check_result", check_id=check_id, failures=failures)
 
-    async def report_worktree(self, launch_id: str, **what: Any) -> None:
-        """A server that asked for no paths gets none (`workspace.watched`)."""
-        await self._report("report_worktree", {"launch_id": launch_id, **_said(**what)})
+    async def report_worktree(self, launch_id: str, **what: Any) -> str | None:
+        """Why its process should not be started; None: nothing prevents it. A server that asked for no paths gets none
+        (`workspace.watched`)."""
+        stop = (await self._report("report_worktree", {"launch_id": launch_id, **_said(**what)})).get("stop")
+        return str(stop) if stop is not None else None
 
     async def report_worktree_job(self, job_id: str, **how: Any) -> None:
         await self._report("report_worktree_job", {"job_id": job_id, **_said(**how)})
 
-    async def _report(self, tool: str, said: dict[str, Any]) -> None:
+    async def _report(self, tool: str, said: dict[str, Any]) -> dict[str, Any]:
         try:
-            await self._call(tool, **said)
+            return await self._call(tool, **said)
         except RefusalError as no:
             plain = _for_older(said)
             if no.code != "validationError" or plain == said:
                 raise
-            await self._call(tool, **plain)
+            return await self._call(tool, **plain)
 
     async def report_disk(self, coordinator_id: str, logs_bytes: int, worktrees_bytes: int, *, complete: bool) -> None:
         await self._call(

@@ -6317,6 +6317,11 @@ export interface operations {
                     settings?: {
                         [key: string]: unknown;
                     };
+                    /**
+                     * @description Dry run: create nothing; return what widens rights.
+                     * @default false
+                     */
+                    preview?: boolean;
                 };
             };
         };

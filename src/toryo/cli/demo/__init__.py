@@ -171,7 +171,7 @@ def _make_team(here: Here, directory: Path) -> bool:
     except OSError as error:
         raise Failure(f"{error.filename or directory}: {error.strerror}.", "Choose another directory.") from error
     (directory / TEAM).write_text(demo_team.text(worktrees=worktrees), "utf-8")
-    manifest_apply.apply(here, manifest.read(directory / TEAM))
+    manifest_apply.apply(here, manifest.read(directory / TEAM), yes=True)
     return worktrees
 
 

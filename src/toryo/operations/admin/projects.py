@@ -54,6 +54,7 @@ class CreateProject(Parameters):
     settings: dict[str, Any] = Field(
         default_factory=dict, description="Project settings that differ from the defaults."
     )
+    preview: bool = Field(False, description="Dry run: create nothing; return what widens rights.")
 
 
 def _look(call: Call, wanted: CreateProject | EditProject) -> Callable[[], str | None] | None:
@@ -125,9 +126,11 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
         created_at=call.now,
         updated_at=call.now,
     )
+    widened = projects.widened(Settings(), project.settings)
+    if wanted.preview:
+        return {**_project(project), **wider_rights.told(widened)}
     call.tx.projects.add(project)
     worktree_locks.made_without(call, project)
-    widened = projects.widened(Settings(), project.settings)
     call.event("project.created", project_id=project.id, data={"name": project.name, **wider_rights.told(widened)})
     return _project(project)
 

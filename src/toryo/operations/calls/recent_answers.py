@@ -23,15 +23,16 @@ class RecentAnswers:
         self._kept: OrderedDict[Hashable, object] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, key: Hashable, find: Callable[[], T]) -> T:
+    def of(self, key: Hashable, find: Callable[[], T], worth_keeping: Callable[[T], bool] = lambda _: True) -> T:
         """The answer of this key, kept or found now. Nobody may change it."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return cast("T", self._kept[key])
         found = find()
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        if worth_keeping(found):
+            with self._lock:
+                self._kept[key] = found
+                while len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
         return found

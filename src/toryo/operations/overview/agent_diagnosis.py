@@ -216,7 +216,7 @@ def _start(task: Task) -> Worded:
 def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     [task, *_more] = call.tx.task_lists.page(Wanted(s.project_id, Status.BLOCKED, s.agent_id), 1)
     details = call.tx.tasks.details(task.id)
-    remedy = remedies.of_block(task, s.agent, details.context)
+    remedy = remedies.of_block(call, task, s.agent, details.context)
     reason = constant(in_words(task.blocked_reason or "No reason was given."))
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
     unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)

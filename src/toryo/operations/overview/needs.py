@@ -533,7 +533,7 @@ def _blocks(view: _View) -> Iterator[Need]:
     for task in told:
         agent = view.agents.get(task.assignee_id or "")
         known = details.get(task.id, Details())
-        remedy = remedies.of_block(task, agent, known.context)
+        remedy = remedies.of_block(view.call, task, agent, known.context)
         yield from _block(
             view, task, remedy, acceptance.failures_in_brief(task.checks, known.check_failures), logs.get(task.id)
         )
@@ -552,9 +552,14 @@ def _block(
             say("Blocked by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
             together(
                 (
-                    constant(WORDS.get(reason) or reason[:BRIEF])
-                    if guarded
-                    else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
+                    together(
+                        (
+                            constant(WORDS.get(reason) or reason[:BRIEF])
+                            if guarded
+                            else _said_by(view.name(task.blocked_by), reason),
+                            remedy.words if remedy else "",
+                        )
+                    ),
                     failures,
                 ),
                 "\n",
@@ -702,7 +707,7 @@ def _merge_queues(view: _View) -> Iterator[Need]:
                     else "Not merged by the merge queue: {title}",
                     title=task.title,
                 ),
-                merge_queue_texts.in_brief(entry),
+                merge_queue_texts.for_people(view.call, entry),
             ),
             Action("review", f"toryo task diff {task.id}"),
             Action("add_to_merge_queue", f"toryo merge-queue add {task.id}"),

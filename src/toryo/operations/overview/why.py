@@ -84,7 +84,7 @@ def _incomplete(call: Call, agent_id: str, project_id: str) -> list[Incomplete]:
         return []
     mains = {task.id: task for task, _ in call.snapshot(agent_id, project_id).main_tasks[:_MOST]}
     return [
-        {"task_id": own.task_id, "title": mains[own.task_id].title, "message": subtask_work.in_words(each)}
+        {"task_id": own.task_id, "title": mains[own.task_id].title, "message": subtask_work.in_words(call, each)}
         for own in call.tx.worktrees.of(sorted(mains))
         for each in subtask_work.unmerged(own)
     ]

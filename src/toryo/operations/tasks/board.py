@@ -344,7 +344,7 @@ def _first(call: Call, task: Task) -> First | None:
     if task.status is not Status.BLOCKED:
         return None
     agent = call.tx.agents.find(task.assignee_id) if task.assignee_id else None
-    remedy = remedies.of_block(task, agent, call.tx.tasks.details(task.id).context)
+    remedy = remedies.of_block(call, task, agent, call.tx.tasks.details(task.id).context)
     if remedy is None:
         return None
     actions = [NeedAction(name=action.name, command=action.command) for action in remedy.actions]

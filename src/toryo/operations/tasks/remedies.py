@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toryo.block_reasons import Block
 from toryo.domain.agents import COMMAND, Agent
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.needs import Action
 from toryo.domain.tasks import Task
-from toryo.domain.wording import Worded, constant
+from toryo.domain.wording import Worded, constant, together
+from toryo.operations.calls.call import Call
+from toryo.operations.tasks import subtask_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,12 @@ class Remedy:
     actions: tuple[Action, ...]
 
 
-def of_block(task: Task, agent: Agent | None, context: Any) -> Remedy | None:
+def of_block(call: Call, task: Task, agent: Agent | None, context: Any) -> Remedy | None:
     """What helps where unblocking alone does not; None where it may."""
+    if task.blocked_reason in (Block.NOBODY_MAY_RESOLVE_IT, Block.NOT_RESOLVED):
+        assign = constant("Assign it to an agent that may edit files, and unblock it.")
+        words = together((assign, subtask_work.by_hand(call, task)))
+        return Remedy(words, (Action("assign", f"toryo task edit {task.id} --assignee AGENT"),))
     if agent is None or not agent.without_model or task.blocked_by != agent.id or task.blocked_on:
         return None
     context = context if isinstance(context, Mapping) else {}

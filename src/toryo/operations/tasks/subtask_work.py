@@ -6,6 +6,7 @@ reported of the worktree of the task. `worktrees/subtask_merges.py` has it merge
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 
 from toryo.check_names import some
@@ -14,7 +15,7 @@ from toryo.domain.projects import Isolation
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Status, Task
 from toryo.domain.tree_state import TreeState
-from toryo.domain.wording import Worded, say, together
+from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import OWN, Worktree, out_of_tree
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -80,10 +81,10 @@ def missing(call: Call, task: Task) -> dict[str, schemas.UnmergedSubtask]:
 def told(call: Call, task: Task) -> list[schemas.ToldUnmerged]:
     """The same for people."""
     found = missing(call, task) if task.open else {}
-    return [{**each, "message": in_words(each)} for each in found.values()]
+    return [{**each, "message": in_words(call, each)} for each in found.values()]
 
 
-def in_words(each: schemas.UnmergedSubtask) -> Worded:
+def in_words(call: Call, each: schemas.UnmergedSubtask) -> Worded:
     """For people."""
     if each["trouble"] is not None:
         return say("The work of {task_id} is not in it. {trouble}", task_id=each["task_id"], trouble=each["trouble"])
@@ -95,8 +96,41 @@ def in_words(each: schemas.UnmergedSubtask) -> Worded:
         others=", ".join(each["conflicts_with"]),
         files=some(each["files"]),
     )
-    solver = each["resolved_by"]
-    return told if solver is None else together([told, say("Task {task_id} resolves it.", task_id=solver)])
+    solver = call.tx.tasks.find(each["resolved_by"] or "")
+    return told if solver is None else together((told, *_being_resolved(call, solver)))
+
+
+def _being_resolved(call: Call, solver: Task) -> Iterator[Worded]:
+    if solver.status in (Status.BLOCKED, Status.FAILED, Status.CANCELLED):
+        yield say(
+            "Task {task_id}, which was created to resolve it, is {status}.", task_id=solver.id, status=solver.status
+        )
+        yield by_hand(call, solver)
+    else:
+        yield say("Task {task_id} resolves it.", task_id=solver.id)
+
+
+def by_hand(call: Call, solver: Task) -> Worded:
+    """How a person resolves the conflict that this task was created for; "" if it was created for something else."""
+    own = call.tx.worktrees.find(solver.parent_id or "")
+    subtasks = (own.subtasks or {}) if own is not None and own.open else {}
+    part_id = next((task_id for task_id, found in subtasks.items() if found.get("solver") == solver.id), "")
+    part = call.tx.worktrees.find(part_id)
+    if own is None or part is None or not part.open:
+        return constant("")
+    then = say("Then cancel task {task_id}: toryo task cancel {task_id} --reason …", task_id=solver.id)
+    return together((merged_by_hand(own, part.branch), then if solver.open else ""))
+
+
+def merged_by_hand(into: Worktree, branch: str) -> Worded:
+    """Where, and with which commands. Git knows the branch there: its conflict was found by merging it."""
+    return say(
+        "To resolve it by hand, on the machine of Coordinator {coordinator_id}: run `cd {path} && git merge {branch}`, "
+        "edit the files that conflict, then run `git commit -a`.",
+        coordinator_id=into.coordinator_id,
+        path=shlex.quote(into.path),
+        branch=shlex.quote(branch),
+    )
 
 
 def _worktrees(call: Call, tree: Tree, task: Task) -> dict[str, Worktree]:

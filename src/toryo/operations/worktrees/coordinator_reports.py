@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
@@ -34,6 +34,7 @@ from toryo.operations.worktrees import (
 from toryo.operations.worktrees.moved_bases import MovedBase
 from toryo.operations.worktrees.subtask_merges import SubtaskWork
 from toryo.storage.coordinators import Disk
+from toryo.workflow import launch_rules as start_rules
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Path = Annotated[Printed, Field(min_length=1, max_length=4_096)]
@@ -65,8 +66,14 @@ class Taken(Result):
     pass
 
 
+class WorktreeTaken(Taken):
+    """`stop`: why the launch is no longer wanted. Its process should not be started."""
+
+    stop: NotRequired[str]
+
+
 @operation("report_worktree", grant=Grant.COORDINATOR, parameters=ReportWorktree)
-def report_worktree(call: Call, told: ReportWorktree) -> Taken:
+def report_worktree(call: Call, told: ReportWorktree) -> WorktreeTaken:
     """Report that a launch's worktree was made, is being set up, or holds more than before."""
     launch = _launch(call, told.launch_id)
     call.enter(launch.project_id)
@@ -115,7 +122,19 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
     touched = told.touched if told.touched is not None else [] if fresh else None
     if task is not None and touched is not None and tuple(touched) != call.tx.conflict_forecast.touched(task.id):
         conflict_forecast.touch(call, task, touched)
-    return {"success": True}
+    conflicts = any(each.files for each in told.subtasks or ())
+    stop = _only_to_wait(call, launch) if conflicts and launch.state is launch_rules.State.ORDERED else None
+    return {"success": True, "stop": stop} if stop is not None else {"success": True}
+
+
+def _only_to_wait(call: Call, launch: Launch) -> str | None:
+    """Why an agent that is not started yet would be held by now: what conflicts is being resolved by another one. It
+    reads of it when it is started to go on."""
+    snapshot = call.snapshot(launch.agent_id, launch.project_id)
+    others = {purpose: each for purpose, each in snapshot.launches.items() if each.id != launch.id}
+    decision = start_rules.decide(snapshot.with_live(snapshot.sessions, others))
+    waits = decision.action is start_rules.Action.HOLD and decision.task_id == launch.task_id
+    return decision.reason if waits and decision.reason == "waiting_for_workers" else None
 
 
 _HELD = ("head_commit", "commits", "files_changed", "insertions", "deletions")

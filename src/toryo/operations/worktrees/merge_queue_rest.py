@@ -326,12 +326,22 @@ def _without_resolved(call: Call, ended: list[Entry]) -> list[Entry]:
 def _entries(call: Call, found: Sequence[Entry], waiting: Iterable[Entry]) -> list[schemas.MergeQueueEntry]:
     places = {entry.id: place for place, entry in enumerate(waiting, 1)}
     tasks = {task.id: task for task in call.tx.tasks.find_all(sorted({entry.task_id for entry in found}))}
-    return [_entry(call, entry, tasks[entry.task_id], places.get(entry.id)) for entry in found]
+    newest = call.tx.merge_queue.of_tasks(tasks)
+    return [
+        _entry(call, entry, tasks[entry.task_id], places.get(entry.id), newest=newest[entry.task_id].id == entry.id)
+        for entry in found
+    ]
 
 
-def _entry(call: Call, entry: Entry, task: Task, place: int | None) -> schemas.MergeQueueEntry:
+def _entry(call: Call, entry: Entry, task: Task, place: int | None, *, newest: bool) -> schemas.MergeQueueEntry:
     evidence: list[Any] = list(entry.evidence)  # as it was reported, which was validated then
-    why = merge_queue_texts.obstacle(call, entry) if entry.waits else merge_queue_texts.in_brief(entry)
+    why = (
+        merge_queue_texts.obstacle(call, entry)
+        if entry.waits
+        else merge_queue_texts.for_people(call, entry)
+        if newest
+        else merge_queue_texts.in_brief(entry)
+    )
     return {
         "entry_id": entry.id,
         "task_id": entry.task_id,

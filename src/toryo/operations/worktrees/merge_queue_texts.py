@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toryo.domain.merge_queue import Entry, State
+from toryo.domain.merge_queue import SENT_BACK_AT_MOST, Entry, State
 from toryo.domain.projects import Language
 from toryo.domain.tasks import CheckEvidence, CheckOutcome, Task
 from toryo.domain.texts import marked, one_line, quoted
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.operations.calls.call import Call
+from toryo.operations.tasks import subtask_work
 from toryo.operations.translations import translated
 from toryo.operations.worktrees import worktree_locks
 
@@ -68,9 +69,8 @@ def of_subtask(
         RESOLVE,
     ]  # fmt: skip
     if by_hand and work is not None:
-        how = say("Or resolve it by hand: in {path}, run git merge {branch}, commit, and cancel this task.",
-                  path=worktree.path, branch=work.branch)  # fmt: skip
-        lines.append(how)
+        how = subtask_work.merged_by_hand(worktree, work.branch)
+        lines.append(together((how, constant("Then cancel this task."))))
     title = say("Resolve the conflict: {title}", title=part.title)
     return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
 
@@ -100,6 +100,26 @@ def in_brief(entry: Entry) -> Worded:
     return say(
         "The check {check} failed: {why}", check=one_line(first["check"])[:BRIEF], why=one_line(first["output"])[:BRIEF]
     )
+
+
+def for_people(call: Call, entry: Entry) -> Worded:
+    """Why an entry came back; where no agent corrects it, also why, and what to do by hand."""
+    brief = in_brief(entry)
+    if not entry.for_people or entry.reason is not None:
+        return brief
+    nobody = constant("No agent that could correct it may edit files.")
+    if entry.sent_back >= SENT_BACK_AT_MOST:
+        nobody = say("It was corrected {count} times, so no agent is asked again.", count=entry.sent_back)
+    return together((brief, nobody, _by_hand(call, entry)))
+
+
+def _by_hand(call: Call, entry: Entry) -> Worded:
+    """Of a conflict with the target, which the worktree knows."""
+    own = call.tx.worktrees.find(entry.task_id) if entry.state is State.CONFLICT else None
+    if own is None or not own.open or own.base_branch != entry.target or (entry.conflict or {}).get("within"):
+        return constant("")
+    again = say("Then add it to the queue again: toryo merge-queue add {task_id}", task_id=entry.task_id)
+    return together((subtask_work.merged_by_hand(own, entry.target), again))
 
 
 def obstacle(call: Call, entry: Entry) -> Worded:

@@ -208,9 +208,8 @@ def _made(call: Call, task: Task, part: Task, worktree: Worktree) -> Worktree:
         call, part, title, text, by=by, nobody=by is None, merges=[worktree.branch], parent=call.task(task.id)
     )
     if by is None:
-        mutations.move(
-            call, call.tree_state(made), made, Status.BLOCKED, Block.NOBODY_MAY_RESOLVE_IT.value, actor=_GUARD
-        )
+        why = Block.NOBODY_MAY_RESOLVE_IT if tries <= TRIES else Block.NOT_RESOLVED
+        mutations.move(call, call.tree_state(made), made, Status.BLOCKED, why.value, actor=_GUARD)
     found[part.id] = Brought(**{**each, "solver": made.id, "tries": tries})
     worktree = replace(worktree, subtasks=found)
     call.tx.worktrees.put(worktree)

@@ -45,25 +45,14 @@ export function Budgets({ all, agents, tasks }: Props) {
 }
 
 function OfTask({ each }: { each: SpentOfTask }) {
-  const { t, i18n } = useTranslation("usage");
-  const count = (tokens: number) => tokens.toLocaleString(i18n.language);
-  const { budget_usd: usd, budget_tokens: tokens } = each;
+  const { t } = useTranslation("usage");
   return (
     <li className="space-y-1.5 px-4 py-3">
-      {usd !== null && (
-        <Meter
-          name={each.title}
-          words={t("ofBudget", { spent: money(each.spent_usd), budget: money(usd) })}
-          part={part(each.spent_usd, usd)}
-        />
-      )}
-      {tokens !== null && (
-        <Meter
-          name={each.title}
-          words={t("ofTokens", { spent: count(each.spent_tokens), budget: count(tokens) })}
-          part={part(each.spent_tokens, tokens)}
-        />
-      )}
+      <Spent
+        name={each.title}
+        usd={[each.spent_usd, each.budget_usd]}
+        tokens={[each.spent_tokens, each.budget_tokens]}
+      />
       {each.used_up && <p className="text-[13px] text-red">{t("taskUsedUp")}</p>}
     </li>
   );
@@ -72,7 +61,6 @@ function OfTask({ each }: { each: SpentOfTask }) {
 function One({ each }: { each: Budget | AgentBudget }) {
   const { t, i18n } = useTranslation("usage");
   const ends = new Date(each.day_ends_at).toLocaleTimeString(i18n.language, { hour: "2-digit", minute: "2-digit" });
-  const count = (tokens: number) => tokens.toLocaleString(i18n.language);
   const { budget_per_day: usd, tokens_per_day: tokens } = each;
   if (usd === null && tokens === null)
     return (
@@ -86,22 +74,42 @@ function One({ each }: { each: Budget | AgentBudget }) {
     );
   return (
     <li className="space-y-1.5 px-4 py-3">
-      {usd !== null && (
-        <Meter
-          name={each.name}
-          words={t("ofBudget", { spent: money(each.spent_today), budget: money(usd) })}
-          part={part(each.spent_today, usd)}
-        />
-      )}
-      {tokens !== null && (
-        <Meter
-          name={each.name}
-          words={t("ofTokens", { spent: count(each.tokens_today), budget: count(tokens) })}
-          part={part(each.tokens_today, tokens)}
-        />
-      )}
+      <Spent name={each.name} usd={[each.spent_today, usd]} tokens={[each.tokens_today, tokens]} />
       {each.used_up && <p className="text-[13px] text-red">{t("usedUp", { time: ends })}</p>}
     </li>
+  );
+}
+
+type SpentOf = readonly [spent: number, budget: number | null];
+
+/** Of a budget in money, in tokens, or in both: named once. */
+function Spent({ name, usd, tokens }: { name: string; usd: SpentOf; tokens: SpentOf }) {
+  const { t, i18n } = useTranslation("usage");
+  const count = (number: number) => number.toLocaleString(i18n.language);
+  const limits = [
+    usd[1] !== null && {
+      words: t("ofBudget", { spent: money(usd[0]), budget: money(usd[1]) }),
+      part: part(usd[0], usd[1]),
+    },
+    tokens[1] !== null && {
+      words: t("ofTokens", { spent: count(tokens[0]), budget: count(tokens[1]) }),
+      part: part(tokens[0], tokens[1]),
+    },
+  ].filter((each) => each !== false);
+  return (
+    <>
+      <p className="flex justify-between gap-3">
+        <span className="font-medium">{name}</span>
+        <span className="flex flex-wrap justify-end gap-x-3 tabular-nums">
+          {limits.map((each) => (
+            <span key={each.words}>{each.words}</span>
+          ))}
+        </span>
+      </p>
+      {limits.map((each) => (
+        <Bar key={each.words} part={each.part} label={`${name}: ${each.words}`} />
+      ))}
+    </>
   );
 }
 
@@ -124,19 +132,23 @@ export function Meter({ name, words, part, label = `${name}: ${words}` }: MeterP
         <span className="font-medium">{name}</span>
         <span className="tabular-nums">{words}</span>
       </p>
-      {part !== null && (
-        <div
-          role="meter"
-          aria-label={label}
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuenow={Math.round(part * 100)}
-          className="h-2 overflow-hidden rounded-full bg-sunken"
-        >
-          <div className={`h-full ${toneOf(part)}`} style={{ width: `${part * 100}%` }} />
-        </div>
-      )}
+      {part !== null && <Bar part={part} label={label} />}
     </>
+  );
+}
+
+function Bar({ part, label }: { part: number; label: string }) {
+  return (
+    <div
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(part * 100)}
+      className="h-2 overflow-hidden rounded-full bg-sunken"
+    >
+      <div className={`h-full ${toneOf(part)}`} style={{ width: `${part * 100}%` }} />
+    </div>
   );
 }
 

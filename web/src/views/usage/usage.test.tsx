@@ -49,6 +49,16 @@ describe("usage", () => {
     expect(await screen.findByText("Ada")).toBeTruthy();
   });
 
+  it("names once what has a budget in money and one in tokens", async () => {
+    const task = { task_id: "t1", title: "Build", budget_usd: 2, spent_usd: 1, budget_tokens: 100, spent_tokens: 75 };
+    serve({ ...ANSWERS, "GET /usage": { ...used, task_budgets: [{ ...task, used_up: false }] } });
+    await usage();
+    expect(await screen.findAllByText("Build")).toHaveLength(1);
+    expect(screen.getAllByText("Corner shop", { selector: "li span" })).toHaveLength(1);
+    expect(screen.getByText("75 of 100 tokens")).toBeTruthy();
+    expect(screen.getByRole("meter", { name: "Build: $1.00 of $2.00" }).getAttribute("aria-valuenow")).toBe("50");
+  });
+
   it("is asked anew for another period, and for every project", async () => {
     const asked = serve({ ...ANSWERS, "GET /usage": used });
     await usage();
