@@ -8,6 +8,7 @@ import pytest
 
 from tests.stories import Answer, Caller, World
 from toryo.domain.times import HOUR, SECOND, iso
+from toryo.operations.overview import news as overview_news
 
 
 @pytest.fixture
@@ -74,3 +75,12 @@ def test_one_hears_of_ones_own_projects_only(crew: World) -> None:
     eve.refused("show_news", "projectNotFound", since=long_ago, project_id=crew.project_id)
     assert [each["title"] for each in news(crew, since=long_ago, project_id=crew.project_id)["tasks"]] == ["Done"]
     assert news(crew, since=long_ago, project_id=other)["tasks"] == []
+
+
+def test_what_is_too_much_to_tell_is_not_complete(crew: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        crew.move(crew.task("w1", title=f"Task {number}"), "completed")
+    for most, complete in ((3, True), (2, False)):
+        monkeypatch.setattr(overview_news, "_MOST_TASKS", most)
+        told = news(crew)
+        assert (len(told["tasks"]), told["complete"]) == (most, complete)

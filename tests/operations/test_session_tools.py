@@ -314,3 +314,17 @@ def test_what_rides_along_is_as_new_as_what_is_asked_for_next(world: World) -> N
             holds(worker.call("update_task_status", task_id=each["task_id"], status="in_progress"))
             holds(worker.call("update_task_status", task_id=each["task_id"], status="completed"))
     assert len(seen) >= 4
+
+
+def test_a_manager_reads_what_is_below_its_task_page_by_page_and_each_once(crew: World) -> None:
+    main = crew.task("boss")
+    parts = {crew.task("w1", parent_task_id=main, status="todo", title=f"Part {number}") for number in range(5)}
+    boss = crew.start("boss")
+    seen: list[str] = []
+    cursor: str | None = None
+    for _ in range(3):
+        page = boss.call("list_tasks", limit=2, **({"cursor": cursor} if cursor else {}))
+        seen += [each["task_id"] for each in page["tasks"]]
+        cursor = page.get("next_cursor")
+    assert cursor is None
+    assert (len(seen), set(seen)) == (5, parts)

@@ -628,6 +628,12 @@ def test_nobody_asks_for_more_diffs_than_some_at_once_and_others_still_may(yard:
     world.owner.call("diff_task", task_id=task, context=100)
 
 
+def test_the_changes_of_open_work_are_not_asked_for_as_those_of_a_merge(yard: Yard) -> None:
+    yard.ask("diff", yard.worked("w1"))
+    (job,) = yard.worktree_jobs()
+    assert "merged" not in job["options"]
+
+
 def test_only_the_newest_answers_of_a_task_are_kept(yard: Yard) -> None:
     task = yard.worked("w1")
     jobs: list[str] = []
@@ -685,6 +691,15 @@ def test_a_moved_base_is_settled_for_all_tasks_by_the_next_look_that_finds_nothi
         yard.report(again, done=True, **how)
     assert moved_bases(yard) == []
     assert yard.worktree(done)["trouble"] is None
+
+
+def test_a_base_that_was_moved_once_more_stays_a_need_of_all_tasks(yard: Yard):
+    tasks = [yard.world.task(agent) for agent in ("w1", "w2")]
+    launches = [yard.launch(agent) for agent in ("w1", "w2")]
+    for launch in launches:
+        yard.told(launch, head_commit="h1", moved_base=MOVED)
+    yard.told(launches[0], head_commit="h1", moved_base={**MOVED, "commit": "decaf"})
+    assert [yard.worktree(task)["trouble"] for task in tasks] == [MOVED["words"]] * 2
 
 
 def test_a_start_says_nothing_about_the_base_and_only_what_was_told_is_accepted(yard: Yard):
