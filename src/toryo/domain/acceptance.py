@@ -29,10 +29,10 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
 
 MOST = 20
+"""Checks of one task or project."""
 PATIENCE: Millis = 3 * MINUTE
 """How long a report waits for its checks until its agent leaves. Each wait is an answer of its model; what is checked
 then completes the task without it."""
-"""Checks of one task or project."""
 LONGEST_FILE = 1_000
 LONGEST_COMMAND = 20_000
 LONGEST_SECONDS = 3_600
