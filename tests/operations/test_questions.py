@@ -60,6 +60,20 @@ def test_its_agent_leaves_and_is_started_once_more_with_the_answer(house: World)
     assert house.coordinator().starts() == []
 
 
+def test_an_answer_is_told_in_the_session_that_follows_it_and_not_in_later_ones(house: World) -> None:
+    _, question = waiting(house)
+    house.owner.call("answer_question", question_id=question, choices=["blue"])
+    again = house.start("a")
+    assert question in again.next()["instruction"]
+    later = ask(again, "How large?")
+    house.advance(60)
+    assert again.action() == "wait_for_answer"
+    house.advance(60)
+    house.owner.call("answer_question", question_id=later, text="Very")
+    told = house.start("a").next()["instruction"]
+    assert (later in told, question in told) == (True, False)
+
+
 def test_a_process_that_ends_after_asking_has_done_nothing_wrong(house: World) -> None:
     task = house.task("a")
     worker = house.start("a")
