@@ -538,6 +538,7 @@ def test_silence_makes_an_agent_offline_and_releases_only_whom_heartbeats_were_k
     assert {agent["status"] for agent in agents.values()} == {"offline"}
     assert (agents["p1"]["current_tasks"], agents["p2"]["current_tasks"]) == ([plain], [])
     assert (planning.world.status(plain), planning.world.status(beating)) == ("in_progress", "todo")
+    assert [each["data"]["reason"] for each in planning.world.events("claim.lost")] == ["lost"]
     late = planning.two.refused("submit_result", Code.NOT_NOW, task_id=beating, status="completed")
     assert late["attempt"] == 2
     planning.one.call("submit_result", task_id=plain, status="completed")
