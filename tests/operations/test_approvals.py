@@ -57,6 +57,7 @@ def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_
     office: World,
 ) -> None:
     """UC018."""
+    office.owner.call("change_person", person_id="ann", name="Ann Person")
     process, message = chat_with(office, "ann", "/approve\nPlease paint the wall")
     task = process.call("request_task", **ASKED, message_id=message)["task_id"]
     shown = office.show(task)
@@ -67,6 +68,7 @@ def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_
     for person in ("bea", "chef"):
         (told,) = system_messages(office, person)
         assert task in told["content"] and told["related_task_id"] == task
+        assert told["content"].startswith("w1, for Ann Person, requests a task for w1"), told["content"]
         assert "toryo " not in told["content"]
     assert system_messages(office, "ann") == []
     office.owner.call("approve_task", task_id=task)

@@ -9,7 +9,7 @@ from tests.stories import Caller, World
 from toryo.domain.errors import Code
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import tools
-from toryo.operations.calls.grants import KEYED
+from toryo.operations.calls.grants import KEYED, Grant
 from toryo.storage import schema
 
 
@@ -112,3 +112,10 @@ def test_with_two_active_projects_the_agent_says_which(keyless: Keyless) -> None
     refusal = keyless.refused("create_task", Code.VALIDATION_ERROR, agent_type="planning", task_description="x")
     assert "2" in refusal["message"] and "API key" in refusal["instruction"]
     assert keyless.world.rows(schema.tasks)["tasks"] == []
+
+
+def test_without_a_credential_the_tools_of_queues_take_a_key_but_for_those_that_need_none(keyless: Keyless) -> None:
+    found = {each.name: each for each in keyless.world.dispatcher.list_tools(Credentials(), "queue")}
+    takes = {name for name, each in found.items() if "api_key" in each.listed_schema["properties"]}
+    assert takes == {name for name, each in found.items() if each.grant is not Grant.OPEN}
+    assert "help" in found.keys() - takes

@@ -74,6 +74,11 @@ def test_an_answer_is_told_in_the_session_that_follows_it_and_not_in_later_ones(
     assert (later in told, question in told) == (True, False)
 
 
+def test_a_question_is_the_title_of_its_need(house: World) -> None:
+    waiting(house)
+    assert [each["title"] for each in needed(house)] == ["a asks: Which colour?"]
+
+
 def test_a_process_that_ends_after_asking_has_done_nothing_wrong(house: World) -> None:
     task = house.task("a")
     worker = house.start("a")
@@ -102,6 +107,7 @@ def test_several_questions_are_one_form_and_one_start(house: World) -> None:
     assert worker.action() == "wait_for_answer"
     [need] = needed(house)
     assert [each["question_id"] for each in need["questions"]] == [first, second]
+    assert need["title"].startswith("a asks 2 questions: ")
     house.owner.call("answer_question", question_id=first, choices=["Blue", "Red"])
     assert house.why("a") == "hold waiting_for_answer"
     refused = house.owner.refused(
