@@ -108,5 +108,4 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     task_reports.remember(call, report, answer)
     if not session.over:
         end_of_session.end_session(call, call.session, End.REPORTED)
-    review_rounds.start_next(call, main)
     return answer
