@@ -626,6 +626,19 @@ def test_a_reviewer_is_told_to_wait_for_what_prevents_its_report(crew: World) ->
     assert reviewer.next()["state"] == "reviewing"
 
 
+def test_a_reviewer_whose_delegation_is_open_is_told_to_wait_for_it(crew: World) -> None:
+    given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    reviewer.call("delegate_to_chat_session", target_agent_id="w1", purpose="Ask why.")
+    reviewer.refused("submit_review", "delegationOpen", verdict="approve")
+    assert reviewer.action() == "wait_for_delegation"
+    chat = crew.start_chat("w2")
+    (asked,) = chat.fetch()["pending_delegations"]
+    chat.call("report_delegation_completed", delegation_id=asked["delegation_id"], result="Because.")
+    assert reviewer.next()["state"] == "reviewing"
+    reviewer.call("submit_review", verdict="approve")
+
+
 def test_who_fixes_is_told_to_wait_for_what_prevents_its_report(crew: World) -> None:
     task, _ = given(crew, BY_AGENT)
     reviewing(crew).call("submit_review", verdict="request_changes", summary="Round them.")
