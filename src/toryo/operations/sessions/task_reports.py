@@ -27,7 +27,7 @@ def told_to_leave(told: str, task_id: str | None, status: str) -> Reported:
 
 
 def refused(call: Call, refusal: Refusal) -> Refused:
-    """Whoever was refused only because a delegation is open is told to wait for it from then on: an answer, because
+    """Who was refused only because a delegation is open is told to wait for it from then on: an answer, because
     what is raised would take that back."""
     if refusal.code is not Code.DELEGATION_OPEN:
         raise refusal
