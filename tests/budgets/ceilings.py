@@ -44,7 +44,7 @@ _STATEMENTS = {
     "update_task_status to completed": (14, 21),
     "create_tasks_batch of 5": (10, 16),
     "assign_task": (11, 17),
-    "report_completed": (15, 19),
+    "report_completed": (16, 20),
     "save_progress": (7, 11),
     "logout": (10, 15),
     "authenticate": (12, 17),

@@ -284,7 +284,7 @@ def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
     assert other.starts(agent_ids=["w1"]) == ["w1"]
 
 
-def test_nor_is_that_of_a_process_that_was_started_by_hand(world: World):
+def test_so_is_the_check_of_a_process_that_was_started_by_hand_in_it(world: World):
     yard = Yard(world)
     world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
     task = world.task("w1", acceptance=FILE)

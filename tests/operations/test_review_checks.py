@@ -257,9 +257,34 @@ def test_a_busy_reviewer_begins_when_it_is_free(crew: World) -> None:
     assert crew.status(review) == "todo"
     busy.report()
     assert crew.status(other) == "completed"
-    crew.housekeep()
     assert crew.status(review) == "in_progress"
     reviewing(crew).call("submit_review", verdict="approve")
+
+
+@pytest.mark.parametrize("free", ["blocked", "todo", "cancelled", "given away", "checked"])
+def test_it_begins_at_once_however_its_agent_becomes_free(crew: World, free: str) -> None:
+    acceptance: Answer = {"acceptance": [{"review": {"by": "w3"}}]} if free == "checked" else {}
+    other = crew.task("w2", **acceptance)
+    busy = crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    if free == "given away":
+        crew.owner.call("edit_task", task_id=other, assignee_id="w3")
+    elif free == "checked":
+        reporting(busy)
+    else:
+        crew.move(other, free, "so")
+    assert crew.status(review) == "in_progress"
+
+
+def test_so_does_one_that_is_given_to_an_agent_that_is_free(crew: World) -> None:
+    crew.task("w2")
+    crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    assert crew.status(review) == "todo"
+    crew.owner.call("edit_task", task_id=review, assignee_id="w3")
+    assert crew.status(review) == "in_progress"
 
 
 def test_a_reviewer_begins_the_next_review_as_soon_as_one_is_done(crew: World) -> None:
@@ -599,6 +624,19 @@ def test_a_reviewer_is_told_to_wait_for_what_prevents_its_report(crew: World) ->
     assert reviewer.next()["action"] != "execute_task"
     crew.move(below["task_id"], "cancelled")
     assert reviewer.next()["state"] == "reviewing"
+
+
+def test_a_reviewer_whose_delegation_is_open_is_told_to_wait_for_it(crew: World) -> None:
+    given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    reviewer.call("delegate_to_chat_session", target_agent_id="w1", purpose="Ask why.")
+    reviewer.refused("submit_review", "delegationOpen", verdict="approve")
+    assert reviewer.action() == "wait_for_delegation"
+    chat = crew.start_chat("w2")
+    (asked,) = chat.fetch()["pending_delegations"]
+    chat.call("report_delegation_completed", delegation_id=asked["delegation_id"], result="Because.")
+    assert reviewer.next()["state"] == "reviewing"
+    reviewer.call("submit_review", verdict="approve")
 
 
 def test_who_fixes_is_told_to_wait_for_what_prevents_its_report(crew: World) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from toryo.domain.tasks import Status, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.tasks import review_rounds
+from toryo.operations.tasks import mutations
 
 REVIEWS = "reviews"
 MOST = 2_000
@@ -19,4 +19,4 @@ def start(call: Call) -> int:
     first: dict[tuple[str, str | None, Status], Task] = {}
     for each in call.tx.tasks.reviews_to_look_after(MOST):
         first.setdefault((each.project_id, each.assignee_id, each.status), each)  # the others wait for this one
-    return sum(each_fenced(call, REVIEWS, first.values(), partial(review_rounds.start_waiting, call)))
+    return sum(each_fenced(call, REVIEWS, first.values(), partial(mutations.start_review, call)))

@@ -91,10 +91,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
                 return _left_to_review(call, report) or _left_to_checks(call) or waiting
         after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
-        if refusal.code is not Code.DELEGATION_OPEN:
-            raise
-        call.change_session(refused_for_delegation=True)
-        return Refused(refusal.answer())
+        return task_reports.refused(call, refusal)
     _keep_result(call, after, report)
     told = words("reported", call.language)
     answer = told_to_leave(told, after.id, after.status.value)

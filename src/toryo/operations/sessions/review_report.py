@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from toryo.domain import questions, review_checks
+from toryo.domain import moves, questions, review_checks
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.moves import Order
 from toryo.domain.questions import Answer
 from toryo.domain.review_checks import Finding, Verdict
 from toryo.domain.sessions import End
@@ -17,6 +18,7 @@ from toryo.operations.calls.catalogue import Audience, Available, Parameters, op
 from toryo.operations.calls.fields import Lines, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.results import Refused
 from toryo.operations.launches import end_of_session
 from toryo.operations.sessions import task_reports
 from toryo.operations.sessions.task_reports import Reported, told_to_leave
@@ -65,7 +67,7 @@ class SubmitReview(Parameters):
     parameters=SubmitReview,
     leads=True,
 )
-def submit_review(call: Call, wanted: SubmitReview) -> Reported:
+def submit_review(call: Call, wanted: SubmitReview) -> Reported | Refused:
     """Report the review that is your main task. Then stop."""
     session = call.session
     report = wanted.model_dump()
@@ -91,6 +93,10 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     verdict = Verdict(wanted.verdict)
     review_checks.refuse_contradiction(verdict, findings, wanted.summary)
     found = review_checks.told(findings, wanted.summary)
+    try:  # before anything is written
+        moves.plan(call.tree_state(main), Order(main, Status.COMPLETED, call.actor, call.now))
+    except Refusal as refusal:
+        return task_reports.refused(call, refusal)
     question = carried_out.reviewed_by(call, main)
     if question is not None:
         option = question.options[0 if verdict is Verdict.APPROVE else 1]
@@ -108,5 +114,4 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     task_reports.remember(call, report, answer)
     if not session.over:
         end_of_session.end_session(call, call.session, End.REPORTED)
-    review_rounds.start_next(call, main)
     return answer

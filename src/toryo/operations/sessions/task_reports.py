@@ -9,7 +9,7 @@ import orjson
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.sessions import End, Session
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.results import Said
+from toryo.operations.calls.results import Refused, Said
 from toryo.operations.launches import end_of_session
 from toryo.operations.sessions import guards
 from toryo.operations.sessions.notes import Progress, add_note
@@ -24,6 +24,15 @@ class Reported(Said):
 
 def told_to_leave(told: str, task_id: str | None, status: str) -> Reported:
     return {"success": True, "action": "exit", "instruction": told, "task_id": task_id, "status": status}
+
+
+def refused(call: Call, refusal: Refusal) -> Refused:
+    """Who was refused only because a delegation is open is told to wait for it from then on: an answer, because
+    what is raised would take that back."""
+    if refusal.code is not Code.DELEGATION_OPEN:
+        raise refusal
+    call.change_session(refused_for_delegation=True)
+    return Refused(refusal.answer())
 
 
 def remember(call: Call, report: dict[str, Any], answer: Reported) -> None:

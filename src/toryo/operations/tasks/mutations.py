@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, final
 
 from typing_extensions import TypedDict
@@ -23,16 +25,20 @@ from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.callers import Caller, Kind
+from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.messaging import mailboxes, messages, notifications
 from toryo.operations.tasks import approvals, questions
 
 _PROGRESS = ("completed",)
+_DELAYS_A_REVIEW = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
 _SERVER = Actor(SYSTEM, everything=True, guard=True)
 _MOVES = frozenset(
     f"task.{word}" for word in (*VERBS.values(), "started", "completed", "failed", "blocked", "cancelled")
@@ -81,6 +87,7 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for change in changes:
         first.setdefault(change.before.id, change.before)
         last[change.after.id] = change.after
+    waiting = _waiting_reviews(call, first.values(), last)  # before what is changed is written, which is once
     for task_id, after in last.items():
         call.tx.tasks.save(first[task_id], after)
     for change in changes:
@@ -97,6 +104,8 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for each in last.values():
         _end_what_depends(call, first[each.id], each)
     hint(call, last.values())
+    for review in waiting:
+        start_review(call, _stored(call, review.id))
 
 
 def _end_what_depends(call: Call, before: Task, after: Task) -> None:
@@ -170,6 +179,73 @@ def forget_idle_launches(call: Call, root_id: str) -> None:
     """After progress in a tree (a task completed, a first child created), guards count launches from zero."""
     for task in call.tx.tasks.idle(root_id):
         call.tx.tasks.save(task, replace(task, idle_launches=0))
+
+
+# --- reviews that begin by themselves ---------------------------------------------------------------------------------
+
+
+def start_review(call: Call, review: Task) -> bool:
+    """Starts the task of a review as soon as its agent is free; leaves it to a person where that cannot do it."""
+    tree_state = call.tree_state(review)
+    to, why = Status.IN_PROGRESS, None
+    agent = tree_state.agents.get(review.assignee_id or "")
+    if _hopeless(call, tree_state, review):
+        to, why = Status.CANCELLED, "its agent cannot review this work"
+    elif review.in_progress:
+        return False
+    elif agent is not None:
+        tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
+    with as_server(call):
+        moved = attempted(call, partial(move, call, tree_state, review, to, why))
+    return not isinstance(moved, Refusal)
+
+
+def _waiting_reviews(call: Call, before: Iterable[Task], after: Mapping[str, Task]) -> list[Task]:
+    """The next review of each agent that has room after these moves. Who polls a queue reviews nothing, and who has
+    ended a part goes on with its task."""
+    ended = (each for each in before if each.in_progress and not after[each.id].in_progress and not each.for_queue)
+    mains = (each for each in ended if each.parent_id is None or each.delegated)
+    agents = {(each.project_id, each.assignee_id) for each in mains if each.assignee_id is not None}
+    found = (call.tx.tasks.review_waiting_for(project_id, agent_id) for project_id, agent_id in sorted(agents))
+    return [review for review in found if review is not None]
+
+
+def start_next_review(call: Call, project_id: str, agent_id: str | None) -> None:
+    """An agent may have room now: the first review of the project that waits for it begins, not in the next round of
+    housekeeping."""
+    review = call.tx.tasks.review_waiting_for(project_id, agent_id) if agent_id is not None else None
+    if review is not None:
+        start_review(call, review)
+
+
+def _start_reviews_after_giving(call: Call, task: Task, assignee_id: str | None) -> None:
+    if task.in_progress:
+        start_next_review(call, task.project_id, task.assignee_id)
+    if task.review_of is not None:
+        start_next_review(call, task.project_id, assignee_id)
+
+
+def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
+    """Whether its agent cannot do it, even once it is free and the project goes on."""
+    reviewed = call.tx.tasks.find(review.review_of or "")
+    agent = tree_state.agents.get(review.assignee_id or "")
+    if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
+        return True
+    return bool(set(task_readiness.hindrances(tree_state, review)) - _DELAYS_A_REVIEW)
+
+
+def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
+    """Without what waits for its own review: agents that review each other would wait for each other."""
+    return frozenset(each.id for each in call.tx.tasks.find_all(main_tasks) if not review_checks.review_open(each))
+
+
+@contextmanager
+def as_server(call: Call) -> Iterator[None]:
+    before, call.caller = call.caller, Caller(Kind.SERVER)
+    try:
+        yield
+    finally:
+        call.caller = before
 
 
 # --- notifications to running sessions -------------------------------------------------------------------------------
@@ -514,6 +590,7 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         told = f"{call.actor.id} assigned {quoted(task.title)} to {assignee_id or 'no one'}."
         tell_above(call, task, "plan_change", told)
     hint(call, changed)
+    _start_reviews_after_giving(call, task, assignee_id)
     return _stored(call, task.id)
 
 

@@ -7,19 +7,17 @@ The rules are in `domain/review_checks.py`. A review is a question that the task
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 
 from toryo import check_names
-from toryo.domain import ids, review_checks, task_readiness
+from toryo.domain import ids, review_checks
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Actor
 from toryo.domain.questions import CANNOT_RUN, Question, State, likeness
-from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import (
     AcceptanceCheck,
     CheckEvidence,
@@ -31,16 +29,12 @@ from toryo.domain.tasks import (
 )
 from toryo.domain.texts import one_line
 from toryo.domain.times import SECOND
-from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.calls.fields import LONGEST_TITLE
 from toryo.operations.tasks import due_checks, mutations, questions, subtask_work
 from toryo.operations.translations import words
 
-_PASSES = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
-"""What only delays a review."""
 _TOLD_OF_ERRORS = 2_000
 """Characters of what checks that cannot run have printed."""
 _TOLD = 2_000
@@ -133,9 +127,15 @@ def _ask_about(call: Call, task: Task, errors: Sequence[CheckEvidence]) -> None:
         created_at=call.now,
         check_id=task.check_id,
     )
+    _wait_for(call, task, question)
+
+
+def _wait_for(call: Call, task: Task, question: Question) -> None:
+    """The task waits for what a person or a reviewer says, and its agent may review meanwhile."""
     task = call.tx.tasks.save(task, replace(task, checks=Checks.IN_REVIEW))
     questions.ask(call, task, question)
     call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")
+    mutations.start_next_review(call, task.project_id, task.assignee_id)
 
 
 def _after_errors(call: Call, task: Task, after: Question) -> None:
@@ -164,44 +164,6 @@ def withdraw(call: Call, task: Task) -> None:
     """The open review of a task that a person judges as a whole."""
     questions.withdraw_all(call, task, "judged_by_person")
     mutations.cancel_reviews(call, task.id)
-
-
-def start_waiting(call: Call, review: Task) -> bool:
-    """Starts the task of a review as soon as its agent is free; leaves it to a person where that cannot do it."""
-    tree_state = call.tree_state(review)
-    to, why = Status.IN_PROGRESS, None
-    agent = tree_state.agents.get(review.assignee_id or "")
-    if _hopeless(call, tree_state, review):
-        to, why = Status.CANCELLED, "its agent cannot review this work"
-    elif review.in_progress:
-        return False
-    elif agent is not None:
-        tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
-    with _as_server(call):
-        moved = attempted(call, partial(mutations.move, call, tree_state, review, to, why))
-    return not isinstance(moved, Refusal)
-
-
-def start_next(call: Call, done: Task) -> None:
-    """A review is done: the first one of the project that waits for the same agent begins now, not in the next round of
-    housekeeping."""
-    review = call.tx.tasks.review_waiting_for(done.project_id, done.assignee_id or "")
-    if review is not None:
-        start_waiting(call, review)
-
-
-def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
-    """Whether its agent cannot do it, even once it is free and the project goes on."""
-    reviewed = call.tx.tasks.find(review.review_of or "")
-    agent = tree_state.agents.get(review.assignee_id or "")
-    if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
-        return True
-    return bool(set(task_readiness.hindrances(tree_state, review)) - _PASSES)
-
-
-def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
-    """Without what waits for its own review: agents that review each other would wait for each other."""
-    return frozenset(each.id for each in call.tx.tasks.find_all(main_tasks) if not review_checks.review_open(each))
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -291,11 +253,9 @@ def _ask(call: Call, task: Task, check: AcceptanceCheck, key: str, before: Seque
         check_id=task.check_id,
         review_task_id=review.id if review is not None else None,
     )
-    task = call.tx.tasks.save(task, replace(task, checks=Checks.IN_REVIEW))
-    questions.ask(call, task, question)
-    call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")
+    _wait_for(call, task, question)
     if review is not None:
-        start_waiting(call, review)
+        mutations.start_review(call, review)
 
 
 def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Sequence[Question]) -> Task:
@@ -324,18 +284,9 @@ def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Seq
         assignee_id=reviewer,
         review_of=task.id,
     )
-    with _as_server(call):
+    with mutations.as_server(call):
         (made,) = mutations.create(call, project, None, [draft], status=Status.TODO).values()
     return made.task
-
-
-@contextmanager
-def _as_server(call: Call) -> Iterator[None]:
-    before, call.caller = call.caller, Caller(Kind.SERVER)
-    try:
-        yield
-    finally:
-        call.caller = before
 
 
 # --- what became of it -----------------------------------------------------------------------------------------------
