@@ -188,6 +188,17 @@ def test_a_set_up_that_fails_before_any_work_fails_what_was_tried(
     assert "no network" in answer["evidence"][0]["output"]
 
 
+def test_nothing_is_kept_of_what_has_run(repository: Repository, place: Path, worktree: Worktree) -> None:
+    async def story() -> int:
+        jobs = Jobs(Config(), cast("Any", None), starter(place), cast("Any", None))
+        orders = [job_of(repository, worktree, {"command": "true"}, unsandboxed=True) for _ in range(2)]
+        answers = await asyncio.gather(*map(jobs._tried, orders))
+        assert [each["done"] for each in answers] == [True, True]
+        return len(jobs._lanes) + len(jobs._for_agents)
+
+    assert asyncio.run(story()) == 0
+
+
 def test_what_was_begun_in_a_thread_has_ended_when_its_caller_is_cancelled() -> None:
     """What comes next uses the same directory."""
     began, go_on, ended = threading.Event(), threading.Event(), threading.Event()

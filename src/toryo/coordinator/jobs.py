@@ -15,6 +15,7 @@ from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from toryo.client import RefusalError
 from toryo.coordinator import (
@@ -102,7 +103,7 @@ class Jobs:
         self.checking: dict[str, asyncio.Task[None]] = {}
         self.worktree_jobs: dict[str, asyncio.Task[None]] = {}
         self._stops: dict[str, asyncio.Event] = {}
-        self._lanes: dict[tuple[str, str], asyncio.Lock] = {}
+        self._lanes: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         """One job of the merge queue at a time for each project and target, and one order of checks for each worktree:
         they share a directory. And one command of each launch."""
 
