@@ -110,7 +110,8 @@ NATURES: Mapping[Failure, Nature] = {
     ),
     Failure.MACHINE_FAILED: Nature(
         "its Coordinator's machine could not start it",
-        people="Its Coordinator's machine could not start it. Free what it lacks. It is then started again by itself.",
+        people="Its Coordinator's machine could not start it: it has no disk space, processes or files left. Free "
+        "some. The agent is then started again automatically.",
         outside=True,
         logged=True,
     ),
@@ -121,9 +122,9 @@ NATURES: Mapping[Failure, Nature] = {
         logged=True,
     ),
     Failure.UNMETERED: Nature(
-        "it has a budget, and nothing tells what its program spends",
-        people="It has a budget, and nothing tells what its program spends. Set prices in the Coordinator's file, or a "
-        "budget in tokens, or accept that no budget limits it. Then resume the agent.",
+        "its program does not report what it spends, so its budget cannot limit it",
+        people="Its program does not report what it spends, so its budget cannot limit it. Set prices in the "
+        "Coordinator's file, set a budget in tokens, or allow starts without a limit. Then resume the agent.",
         correct="--option unmetered=true",
         fallback=True,
         outside=True,

@@ -133,7 +133,7 @@ SANDBOX_NETWORK = Option(
 UNMETERED = Option(
     "unmetered",
     Kind.CHOICE,
-    "true: it is also started where none of its budgets can limit it, because nothing tells what it spends.",
+    "true: it is also started where no budget can limit it, because its program does not report what it spends.",
     "true",
     values=(True,),
     widens=Widens.ANY,

@@ -192,7 +192,7 @@ def test_a_base_that_nobody_has_moved_and_the_hosts_that_were_refused_are_told_w
     subprocess.run(words, cwd=house.path, env={**os.environ, **worktrees.signing("ann")}, check=True)
     with browsers.window(chrome, house.site) as window:
         page = window.page(f"/p/house/review/{task}")
-        expect(page.get_by_text("Nothing is merged into it until you have looked")).to_be_visible()
+        expect(page.get_by_text("Merges into it are on hold until you review the commits")).to_be_visible()
         page.goto(f"{window.url}/t/{task}?tab=log")
         refused = page.get_by_text("Its sandbox refused these hosts:").locator("xpath=..").get_by_role("listitem")
         expect(refused).to_have_text(["one.example:443", "two.example:80"] if sandboxes.works() else [])

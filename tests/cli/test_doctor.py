@@ -326,7 +326,7 @@ def test_programs_are_looked_for_on_the_path_of_the_coordinator_that_starts_them
         ended, found = diagnosed(machine, provider="claude")
     assert ended.code == 1
     assert (found["claude"]["ok"], found["claude"]["needed"]) == (False, True)
-    assert "not that of this shell" in found["PATH"]["what"] and own in found["PATH"]["what"]
+    assert "not of this shell: " in found["PATH"]["what"] and own in found["PATH"]["what"]
     assert doctor._places({}) == [doctor.Place(os.environ["PATH"])]
 
 

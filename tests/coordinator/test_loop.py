@@ -338,7 +338,7 @@ def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_
         ({"workspace": {"isolation": "worktree", "name": "tsk_1"}}, "bad_worktree", "isolation: worktree"),
         ({"workspace": {"isolation": "container"}}, "bad_config", "has isolation: container"),
         ({"provider_options": {}}, "bad_config", "KeyError"),
-        ({"budget_usd": 1.0}, "unmetered", "Nothing tells what"),
+        ({"budget_usd": 1.0}, "unmetered", "does not report what"),
     ],
 )
 def test_one_impossible_start_concerns_that_agent_alone(

@@ -38,7 +38,7 @@ def test_of_a_model_that_is_silent_it_is_said_since_when_and_when_that_ends(crew
         assert _explained(crew) == "It is running, or was started and is about to sign in."
         crew.advance(seconds)
         coordinator.claim()
-    assert f"nothing was heard of it since {since}: it made no call and printed nothing." in _explained(crew)
+    assert f"has made no call and printed nothing since {since}." in _explained(crew)
     coordinator.call("append_log", launch_id=launch["launch_id"], offset=0, text="thinking")
     assert _explained(crew) == "It is running, or was started and is about to sign in."
 

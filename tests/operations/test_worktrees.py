@@ -663,7 +663,7 @@ def test_a_base_that_nobody_has_moved_is_told_to_the_owners_while_the_work_goes_
     for agent in ("w1", "w2"):
         yard.told(yard.launch(agent), head_commit="h1", moved_base=MOVED)
     (need,) = moved_bases(yard)
-    assert need["title"] == "Nothing is merged into main until you have looked at it"
+    assert need["title"] == "Merges into main are on hold until you review the branch"
     assert f"toryo task merge {need['task_id']} --anyway" in [each["command"] for each in need["actions"]]
     assert [each["data"] for each in yard.world.events("worktree.base_moved")] == [
         {"branch": "main", "commit": "c0ffee"}

@@ -285,13 +285,11 @@ def _own_path() -> str:
 
 
 def _of_path(places: Sequence[Place]) -> Iterator[Finding]:
+    """Which PATH the programs below are looked for on."""
     for place in places:
-        what = (
-            f"that of {place.of}" if place.of else "that of this shell: no Coordinator that runs here has told its own"
-        )
-        if place.of and place.path != _own_path():
-            what = f"that of {place.of}, which is not that of this shell: {place.path}"
-        yield Finding("PATH", True, what)
+        what = f"of {place.of}" if place.of else "of this shell; no Coordinator that runs here has reported its own"
+        elsewhere = f", not of this shell: {place.path}" if place.path != _own_path() else ""
+        yield Finding("PATH", True, f"{what}{elsewhere}")
 
 
 def _of_sandbox(team: Team, words: Mapping[str, Word]) -> Iterator[Finding]:

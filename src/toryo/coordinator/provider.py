@@ -129,12 +129,12 @@ def refuse_unmetered(launch: Launch, provider: Provider) -> None:
         return
     name = provider.name
     how = (
-        f"Nothing tells what {name} spends, so no budget can limit it."
+        f"{name} does not report what it spends, so no budget can limit it."
         if provider.metering is Metering.NEVER
-        else f"{name} tells tokens and no cost, so only a budget in tokens limits it: set tokens_per_day, or prices in "
-        f"the Coordinator's file (ai_providers.{name}.prices)."
+        else f"{name} reports tokens but no cost, so only a budget in tokens can limit it: set tokens_per_day, or "
+        f"prices in the Coordinator's file (ai_providers.{name}.prices)."
     )
-    raise Unmetered(f"{how} To accept that: toryo agent edit {launch.agent_id} --option unmetered=true.")
+    raise Unmetered(f"{how} To start it without a limit: toryo agent edit {launch.agent_id} --option unmetered=true.")
 
 
 def home(environ: Mapping[str, str]) -> Path:

@@ -88,8 +88,9 @@ def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> MovedBase 
         where = shlex.quote(str(checkout.top))
         words = (
             f"{branch} was moved from {old[:10]} to {new[:10]} {who}, which was neither a merge of Toryo nor a person. "
-            f"Nothing is merged into it until you have looked: git -C {where} log {old[:10]}..{new[:10]}. Move the "
-            f"branch back, or accept it: git -C {where} update-ref {ACCEPTED}/{shlex.quote(branch)} {new[:10]}"
+            f"Merges into it are on hold until you review the commits: git -C {where} log {old[:10]}..{new[:10]}. "
+            f"Then move the branch back, or accept it: git -C {where} update-ref {ACCEPTED}/{shlex.quote(branch)} "
+            f"{new[:10]}"
         )
         return MovedBase(new, words)
     return None

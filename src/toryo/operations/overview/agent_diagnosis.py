@@ -144,8 +144,8 @@ def _doubtful(call: Call, s: Snapshot, purpose: Purpose) -> Worded | None:
     if session is None or call.now - session.heard_at < _QUIET:
         return None
     return say(
-        "It is running, but nothing was heard of it since {time}: it made no call and printed nothing. If that lasts, "
-        "it is stopped at {until} at the latest.",
+        "It is running, but has made no call and printed nothing since {time}. If this continues, it is stopped by "
+        "{until}.",
         time=iso(session.heard_at),
         until=iso(session.heard_at + session.patience),
     )

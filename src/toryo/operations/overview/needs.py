@@ -774,7 +774,7 @@ def _moved_bases(view: _View, told: Collection[tuple[str, str, str | None]]) -> 
             Kind.MERGE_QUEUE,
             tasks[each.task_id],
             (
-                say("Nothing is merged into {target} until you have looked at it", target=each.base_branch),
+                say("Merges into {target} are on hold until you review the branch", target=each.base_branch),
                 constant(each.moved_base["words"]),
             ),
             Action("review", f"toryo task diff {each.task_id}"),
@@ -802,7 +802,7 @@ def _stalls(view: _View) -> Iterator[Need]:
                 task,
                 (
                     say("Stalled: {title}", title=task.title),
-                    constant("Some of its subtasks can be started, but no one starts them."),
+                    constant("Some of its subtasks are ready to start, but no one has started them."),
                 ),
                 Action("list", f"toryo task list --project {task.project_id}"),
                 *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
@@ -837,7 +837,7 @@ def _freed(view: _View) -> Iterator[Need]:
             )
 
 
-_NOT_STARTED = "The cause of its block is resolved, but it could not continue then, and no one has started it since."
+_NOT_STARTED = "The block was resolved, but the task could not continue at that time, and no one has started it since."
 _TOLD_ELSEWHERE = (StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.NOT_APPROVED, StartBlocker.DEPENDENCY)
 
 
