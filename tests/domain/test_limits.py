@@ -26,6 +26,9 @@ LIMITS: dict[str, dict[str, int]] = {
         "MOST_PATHS": 100,
         "MOST_CHANGED": 10_000_000,
         "LONGEST_OUTPUT": 10_000,
+        "MOST_SHOWN": 3,
+        "LAST_LINES": 3,
+        "WIDEST": 160,
     },
     "conflict_forecast": {
         "MOST_PATTERNS": 50,
