@@ -175,7 +175,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "what is passed is what would be read: it saves a statement",
     ),
     Equivalent(
-        "operations/tasks/review_rounds.py",
+        "operations/tasks/mutations.py",
         "_hopeless",
         "operand removed",
         'review.review_of or ""',
@@ -197,6 +197,22 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "0",
         "1",
         "a call that fails in a batch is carried out by itself, and answered the same",
+    ),
+    Equivalent(
+        "operations/worktrees/merge_queue.py",
+        "finished",
+        "operand removed",
+        "task is None or task.completed_at is None",
+        "(task is None) or (task.id in at_work)",
+        "for the type checker: work to review is of completed tasks",
+    ),
+    Equivalent(
+        "operations/schedules/runs.py",
+        "keep_time",
+        "always",
+        "len(come) == COUNTED",
+        "",
+        "where fewer have come, there are none after the last one: it saves a look",
     ),
 )
 
