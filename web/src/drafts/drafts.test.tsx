@@ -136,7 +136,6 @@ const WITHOUT: Record<string, string> = {
   "/src/views/list/rows.tsx": "marks",
   "/src/views/logs/tools.tsx": "a search",
   "/src/views/review/file.tsx": "a tick that is kept at once",
-  "/src/views/review/reviews.tsx": "marks",
   "/src/views/settings/agent-form.tsx": "the fields of new-agent.tsx and agent.tsx",
   "/src/views/settings/program-cards.tsx": "a choice in new-agent.tsx",
   "/src/views/settings/notifications.tsx": "each is saved at once",
