@@ -10,6 +10,7 @@ from tests.operations.test_worktrees import Yard
 from tests.stories import Answer, Process, World
 from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.errors import Code
+from toryo.domain.times import SECOND
 from toryo.operations.calls.dispatch import Outcome
 
 CHECKS = [{"command": "pytest"}, {"command": ["make", "lint"], "timeout_seconds": 60}, {"file": "README"}]
@@ -145,3 +146,6 @@ def test_the_tool_is_listed_where_it_can_be_used(
     world.coordinator().claim(free_slots=0, sandbox=sandbox)
     names = {each.name for each in world.dispatcher.list_tools(worker.credentials)}
     assert ("run_check" in names) is listed
+    world.advance(GONE_AFTER / SECOND + 1)  # what a machine has told holds while it is there
+    names = {each.name for each in world.dispatcher.list_tools(worker.credentials)}
+    assert ("run_check" in names) is (listed and permissions == "full")

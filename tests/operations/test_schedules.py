@@ -687,3 +687,8 @@ def test_the_history_is_paged_and_of_times_without_a_task_the_newest_are_kept(ho
 def test_the_world_begins_when_these_tests_say(house: World) -> None:
     began = datetime.fromtimestamp((house.now - house.now % DAY) / 1000, UTC)
     assert (began.isoformat(), began.strftime("%A")) == ("2027-01-15T00:00:00+00:00", "Friday")
+
+
+def test_the_times_of_an_interval_follow_one_another() -> None:
+    hourly = Rule(None, 3600, None, "UTC", anchor=HOUR)
+    assert recurrence.times_within(hourly, HOUR + 1, 4 * HOUR) == [2 * HOUR, 3 * HOUR, 4 * HOUR]
