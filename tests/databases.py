@@ -171,7 +171,7 @@ def database(kept_database: Database) -> Database:
 def redis_url() -> Iterator[str]:
     """The URL of an empty Redis database, emptied afterwards."""
     client = Redis.from_url(REDIS, socket_connect_timeout=3)
-    with client, alone(Path(tempfile.gettempdir()) / "toryo_test_redis.lock"):
+    with client, alone(Path(tempfile.gettempdir()) / f"toryo_test_redis.{os.getuid()}.lock"):
         silent = why_not("redis", lambda: _emptied(client))
         if silent is not None:
             missing(f"Redis at TORYO_TEST_REDIS={REDIS} does not answer: {silent}")

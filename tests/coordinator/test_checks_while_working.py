@@ -146,48 +146,6 @@ def test_the_checks_of_a_report_and_the_end_of_the_agent_end_what_it_has_tried(
     assert [(each["done"], each["trouble"]) for each in answers] == [(False, REPORTED)] * 3
 
 
-def test_on_what_the_work_began_with_they_see_nothing_of_the_work_nor_of_each_other(
-    repository: Repository, place: Path, worktree: Worktree
-) -> None:
-    (worktree.path / "a").write_text("two\n")
-    (worktree.path / "new").write_text("not committed\n")
-    checks = [{"command": "grep -q one a && test ! -e new && echo two >a"}, {"command": "grep -q one a"}]
-    answer = tried(repository, place, worktree, *checks, {"command": "toryo-no-such-program"}, on_base="digest")
-    assert [each["outcome"] for each in answer["evidence"]] == ["passed", "passed", "failed"]
-    assert answer["evidence"][2]["exit_code"] == 127
-    ReportWorktreeJob.model_validate({"job_id": "job_1", **answer})  # as the server takes it
-    assert (worktree.path / "a").read_text() == "two\n"
-    assert clean_checkouts.changed_since(worktree) is None, "nothing has passed that counts"
-
-
-def test_on_what_the_work_began_with_they_go_on_when_the_agent_has_left(
-    repository: Repository, place: Path, worktree: Worktree, tmp_path: Path
-) -> None:
-    bell = tmp_path / "bell"
-    os.mkfifo(bell)
-    job = job_of(repository, worktree, {"command": f"cat {bell}"}, on_base="digest")
-
-    async def story() -> dict[str, Any]:
-        jobs = Jobs(Config(), cast("Any", None), starter(place), cast("Any", None))
-        running = asyncio.create_task(jobs._tried(job))
-        writing = await asyncio.to_thread(bell.open, "w")  # the command is there
-        await jobs.end_all_for("lch_1")
-        assert not running.done()
-        writing.close()
-        return await running
-
-    assert [each["outcome"] for each in asyncio.run(story())["evidence"]] == ["passed"]
-
-
-def test_a_set_up_that_fails_before_any_work_fails_what_was_tried(
-    repository: Repository, place: Path, worktree: Worktree
-) -> None:
-    setup = {"commands": ["echo no network; exit 1"], "copies": []}
-    answer = tried(repository, place, worktree, {"command": "true"}, on_base="digest", setup=setup)
-    assert [each["outcome"] for each in answer["evidence"]] == ["failed"]
-    assert "no network" in answer["evidence"][0]["output"]
-
-
 def test_nothing_is_kept_of_what_has_run(repository: Repository, place: Path, worktree: Worktree) -> None:
     async def story() -> int:
         jobs = Jobs(Config(), cast("Any", None), starter(place), cast("Any", None))

@@ -284,6 +284,28 @@ def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
     assert other.starts(agent_ids=["w1"]) == ["w1"]
 
 
+@pytest.mark.parametrize("end", ["todo", "cancelled"])
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_check_for_which_nobody_waits_any_more_is_over(world: World, end: str, taken: bool):
+    yard = Yard(world)
+    world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
+    task = world.task("w1", acceptance=FILE)
+    worker = world.process(yard.launch("w1"))
+    worker.sign_in()
+    worker.call("report_model", provider="claude", model_id="model-1")
+    worker.call("get_my_task")
+    reporting(worker)
+    if taken:
+        assert len(checks(world)) == 1
+    world.move(task, end)
+    world.advance(2 * GONE_AFTER / SECOND)
+    assert checks(world) == []
+    assert world.owner.call("show_task", task_id=task)["task"]["checks"] != "running"
+    with world.statements() as before:
+        world.coordinator().claim(free_slots=0)
+    assert not any("worktrees" in each for each in before), "nothing is looked up for it any more"
+
+
 def test_so_is_the_check_of_a_process_that_was_started_by_hand_in_it(world: World):
     yard = Yard(world)
     world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})

@@ -51,7 +51,7 @@ class Queue(Yard):
         process.ask("report_completed", result="success", summary="done")
         claimed = self.c1.claim(free_slots=0)
         for job in claimed["worktree_jobs"]:
-            if job["kind"] == "checks":  # tried before any work
+            if job["kind"] == "base_checks":
                 passed = {"check": "make test", "outcome": "passed", "exit_code": 0}
                 self.report(job["job_id"], done=True, evidence=[passed])
         if self.merge_subtasks(claimed):
@@ -545,7 +545,10 @@ def test_a_conflict_that_no_agent_may_resolve_is_told_with_the_reason_the_place_
     queue.add(task)
     conflict(queue, task, other)
     (need,) = queue.needs()
-    assert "conflicts with main" in need["text"] and "No agent that could correct it may edit files." in need["text"]
+    assert (
+        "conflicts with main" in need["text"]
+        and "No active agent that could correct it may edit files." in need["text"]
+    )
     path = queue.worktree(task)["path"]
     assert f"on the machine of Coordinator c1: run `cd {path} && git merge main`" in need["text"]
     assert need["text"].endswith(f"toryo merge-queue add {task}")

@@ -261,7 +261,7 @@ def test_a_busy_reviewer_begins_when_it_is_free(crew: World) -> None:
     reviewing(crew).call("submit_review", verdict="approve")
 
 
-@pytest.mark.parametrize("free", ["blocked", "todo", "cancelled", "given away", "checked"])
+@pytest.mark.parametrize("free", ["cancelled", "given away", "checked"])
 def test_it_begins_at_once_however_its_agent_becomes_free(crew: World, free: str) -> None:
     acceptance: Answer = {"acceptance": [{"review": {"by": "w3"}}]} if free == "checked" else {}
     other = crew.task("w2", **acceptance)
@@ -274,6 +274,21 @@ def test_it_begins_at_once_however_its_agent_becomes_free(crew: World, free: str
         reporting(busy)
     else:
         crew.move(other, free, "so")
+    assert crew.status(review) == "in_progress"
+
+
+@pytest.mark.parametrize("back", ["blocked", "todo", "backlog"])
+def test_a_person_who_puts_a_task_back_can_start_it_before_the_review_begins(crew: World, back: str) -> None:
+    other = crew.task("w2")
+    crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    crew.move(other, back, "so")
+    assert crew.status(review) == "todo"
+    crew.move(other, "in_progress")
+    crew.move(other, back, "so")
+    crew.advance(31)
+    crew.housekeep()
     assert crew.status(review) == "in_progress"
 
 

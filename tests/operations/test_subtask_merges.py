@@ -378,7 +378,7 @@ def test_who_has_to_resolve_a_conflict_reads_why_no_agent_does_where_it_is_and_w
     first = world.owner.call("show_moves", task_id=solver["task_id"])["first"]
     for said in (need["text"], unmerged["message"], shown["message"], first["text"]):
         assert how in said and said.endswith(f"toryo task cancel {solver['task_id']} --reason …"), said
-    assert "no agent that could resolve it may edit files" in need["text"]
+    assert "no active agent that could resolve it may edit files" in need["text"]
     assert f"Task {solver['task_id']}, which was created to resolve it, is blocked." in shown["message"]
     assert first["actions"][0]["command"] == f"toryo task edit {solver['task_id']} --assignee AGENT"
     world.move(solver["task_id"], "cancelled")

@@ -243,7 +243,9 @@ async def cannot_run(
         before = await _judged({**check, "retries": 0}, run, mask)
         if not before.unable:
             return found
-    told = ((IN_NO_COMMIT if each in not_kept else IN_NEITHER).format(program=each) for each in missing)
+    elsewhere = "cd" in _programs(check["command"])
+    said = {each: IN_NO_COMMIT if each in not_kept else IN_NEITHER for each in missing if not elsewhere}
+    told = (words.format(program=each) for each, words in said.items())
     return replace(found, outcome="error", output="\n".join([found.output, *told]))
 
 

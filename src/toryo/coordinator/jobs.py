@@ -43,6 +43,7 @@ from toryo.output_redaction import Mask
 
 QUEUE_MERGE = "queue_merge"
 CHECKS = "checks"
+BASE_CHECKS = "base_checks"
 COMMAND = "command"
 PULL_REQUEST = "pull_request"
 
@@ -137,7 +138,12 @@ class Jobs:
 
     async def _run_worktree_job(self, job: WorktreeJob) -> None:
         try:
-            own = {QUEUE_MERGE: self._queue_merge, CHECKS: self._tried, COMMAND: self._command}
+            own = {
+                QUEUE_MERGE: self._queue_merge,
+                CHECKS: self._tried,
+                BASE_CHECKS: self._base_checks,
+                COMMAND: self._command,
+            }
             answer = await own.get(job.kind, self._done)(job)
         finally:
             self._stops.pop(job.job_id, None)
@@ -164,6 +170,17 @@ class Jobs:
         except Exception as problem:  # whatever it is, the queue must hear of it
             log.exception("%s", job.job_id)
             return queue_merges.prevented(f"{type(problem).__name__}: {problem}")
+
+    async def _base_checks(self, job: WorktreeJob) -> dict[str, Any]:
+        """What a project requires, on a commit that nobody has worked on."""
+        order = _order_of(job)
+        try:
+            async with self._lanes.setdefault((job.project_id, BASE_CHECKS), asyncio.Lock()):
+                walled, mask = partial(self._starter.check_walled, order), self._starter.mask_of([order.agent_id])
+                found = await queue_merges.tried(job, self._starter.worktrees, walled, mask)
+        except (StartFailure, Trouble, OSError) as trouble:
+            return task_worktrees.prevented(job.task_id, str(trouble))
+        return {"done": True, "evidence": [each.told() for each in found]}
 
     async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
         """If the server refuses an answer, an error is sent instead, so that no caller waits indefinitely."""
@@ -192,15 +209,14 @@ class Jobs:
 
     async def _tried(self, job: WorktreeJob) -> dict[str, Any]:
         """The checks of a task, for its agent: without a trace in what counts. What the agent has written runs only in
-        a sandbox, or if it may run commands outside of one anyway. Or for the server, on what the work began with."""
-        order, on_base = _order_of(job), bool(job.options.get("on_base"))
-        order = replace(order, launch_id="") if on_base else order  # it goes on when the agent leaves
+        a sandbox, or if it may run commands outside of one anyway."""
+        order = _order_of(job)
 
         async def run() -> dict[str, Any]:
-            if not on_base and not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
+            if not self._starter.sandboxes(order) and not job.options.get("unsandboxed"):
                 raise StartFailure(NO_SANDBOX)
             async with self._lane(order):
-                found = await (self._base_checked(order) if on_base else self._checked(order, counts=False))
+                found = await self._checked(order, counts=False)
             return {"done": True, "evidence": [each.told() for each in found]}
 
         return await self._for_agent(job, order, run(), REPORTED)
@@ -272,24 +288,6 @@ class Jobs:
         for running in left:
             _end(running)
         await asyncio.gather(*left, return_exceptions=True)
-
-    async def _base_checked(self, order: CheckOrder) -> list[Evidence]:
-        """On what the work began with. Raises StartFailure, Trouble or OSError."""
-        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
-        try:
-            found = await self._made_ready(order, mask)
-        except SetupFailed as failure:
-            return acceptance_checks.all_failed(order.checks, str(failure))
-        if found is None:
-            raise Trouble(task_worktrees.gone(order.worktree_task_id))
-
-        async def to_base() -> None:
-            await to_its_end(clean_checkouts.to_base, found.worktree, found.clean)
-
-        await to_base()
-        directory = found.clean.working_directory
-        wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
-        return await acceptance_checks.evidence(order.checks, directory, wall, changes, mask, renew=to_base)
 
     async def _made_ready(self, order: CheckOrder, mask: Mask) -> CheckedOut | None:
         """A clean checkout of the work, if it is in a worktree. Raises SetupFailed, Trouble or OSError."""

@@ -333,6 +333,36 @@ async def _broken(
     return all(each.failed for each in found)
 
 
+async def tried(job: WorktreeJob, directory: Path, walled: Walled, mask: Mask) -> list[Evidence]:
+    """The commands of a job on the commit that it names, in a directory of their own. Raises StartFailure, Trouble or
+    OSError."""
+    checkout = await asyncio.to_thread(_repository, job)
+    checks, commit = tuple(job.options.get("checks") or ()), str(job.options["tried"]["base"])
+    path = combining.place(directory, job.project_id, job.kind)
+
+    async def made_ready() -> tuple[Path, str]:
+        working = await to_its_end(combining.check_out, checkout, path, commit)
+        return working, await _unready(job, checkout, working, walled, mask)
+
+    async def renew() -> None:
+        _, unready = await made_ready()
+        if unready:
+            raise Trouble(unready)
+
+    try:
+        working, unready = await made_ready()
+        if unready:
+            return acceptance_checks.all_failed(checks, unready)
+        return await acceptance_checks.evidence(checks, working, walled(working), _no_changes, mask, renew=renew)
+    finally:
+        with contextlib.suppress(Trouble, OSError):
+            await to_its_end(combining.put_away, checkout, path)
+
+
+def _repository(job: WorktreeJob) -> Checkout:
+    return opened(Path(job.working_directory).expanduser())
+
+
 # --- the answer -------------------------------------------------------------------------------------------------------
 
 

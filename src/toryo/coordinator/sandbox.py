@@ -689,11 +689,9 @@ def _system_words() -> Iterator[str]:
 
 
 def _kernel_words() -> Iterator[str]:
-    """Processes and devices. The kernel's own settings belong to root: where a Coordinator is root, so is its program,
-    and could have the kernel run something outside of the sandbox (`core_pattern`)."""
-    yield from ("--proc", "/proc", "--dev", "/dev")
-    if os.geteuid() == 0:
-        yield from ("--ro-bind", "/proc/sys", "/proc/sys")
+    """Processes and devices. The kernel's own settings are read-only: with those of root, where a Coordinator is root,
+    a program could have the kernel run something outside of the sandbox (`core_pattern`)."""
+    yield from ("--proc", "/proc", "--dev", "/dev", "--ro-bind", "/proc/sys", "/proc/sys")
 
 
 def _of_system(path: Path) -> bool:

@@ -223,13 +223,14 @@ def _said(value: Any) -> Any:
 
 
 class ChecksTried(TypedDict):
-    """What the required checks said before anybody had worked, on the commit `base` of `branch`. `of`: a digest of what
-    was tried; `failed`: those that do not pass, each with what it printed."""
+    """What the required commands did before anybody had worked, on the commit `base` of `branch`, begun `at`. `of`: a
+    digest of what was tried; `failed`: those that do not pass, each with what it printed."""
 
     of: str
     base: str
     branch: str
     failed: list[CheckFailure]
+    passed: bool
     at: Millis
 
 

@@ -53,6 +53,8 @@ class Kind(StrEnum):
     """Ordered by Toryo itself before success counts: merges the work of subtasks into the worktree of their task."""
     CHECKS = "checks"
     """Asked by an agent: runs the checks of its task on its work so far. What they find counts for nothing."""
+    BASE_CHECKS = "base_checks"
+    """Ordered by Toryo itself: runs the commands that a project requires on the commit that a task begins with."""
     COMMAND = "command"
     """Asked by an agent: runs one of its commands where it works, which may have no worktree."""
     PULL_REQUEST = "pull_request"
@@ -77,7 +79,7 @@ class Review(StrEnum):
     """Its task is not completed."""
 
 
-LOOKS = frozenset({Kind.DIFF, Kind.CHECKS, Kind.COMMAND})
+LOOKS = frozenset({Kind.DIFF, Kind.CHECKS, Kind.BASE_CHECKS, Kind.COMMAND})
 """Those of which nobody need be told: they change nothing, or what their agent is working on."""
 CHANGES_FILES = frozenset(Kind) - LOOKS
 

@@ -87,6 +87,7 @@ STATES: Mapping[tuple[str, str], str] = {
     ("tasks.Approval", "pending_approval"): "waiting for approval",
     ("worktrees.Kind", "queue_merge"): "check by the merge queue",
     ("worktrees.Kind", "merge_subtasks"): "merge of the subtasks' work",
+    ("worktrees.Kind", "base_checks"): "required checks before any work",
     ("worktrees.Kind", "pull_request"): "pull request",
 }
 """How English names a state whose name is not a word. Other languages have words for all of them."""

@@ -2643,7 +2643,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "checks" | "command" | "pull_request";
+            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "merge_subtasks" | "checks" | "base_checks" | "command" | "pull_request";
             /** Task Id */
             task_id: string;
             /** Project Id */

@@ -23,7 +23,16 @@ NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
 WorktreeJobKind = Literal[
-    "diff", "merge", "discard", "clean", "queue_merge", "merge_subtasks", "checks", "command", "pull_request"
+    "diff",
+    "merge",
+    "discard",
+    "clean",
+    "queue_merge",
+    "merge_subtasks",
+    "checks",
+    "base_checks",
+    "command",
+    "pull_request",
 ]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
+from toryo.domain.tasks import Checks
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
@@ -51,7 +52,7 @@ def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
     for check in call.tx.launches.checks_waiting():
         if _still_runs(check, asked):
             _renew(call, check)
-        elif check.taken_at is None or _lost(call, check) or _answer_lost(check, asked):
+        elif (check.taken_at is None or _lost(call, check) or _answer_lost(check, asked)) and _wanted(call, check):
             waiting.append(check)
     keepers = worktree_locks.keepers(call, waiting) if waiting else {}
     for check in waiting:
@@ -63,6 +64,17 @@ def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
         if runs_it in (None, asked.coordinator_id):
             given.extend(each_fenced(call, CLAIM, [check], partial(_hand_out_check, call, asked, launch)))
     return given
+
+
+def _wanted(call: Call, check: Check) -> bool:
+    """Whether its task waits for it. If not, because it was moved since or has other checks, the check is over."""
+    task = call.tx.tasks.find(check.task_id)
+    if task is not None and task.in_progress and task.check_id == check.id:
+        return True
+    call.tx.launches.save_check(check, replace(check, finished_at=call.now))
+    if task is not None and task.check_id == check.id and task.checks is Checks.RUNNING:
+        call.tx.tasks.save(task, replace(task, checks=Checks.NONE))
+    return False
 
 
 def _lost(call: Call, check: Check) -> bool:

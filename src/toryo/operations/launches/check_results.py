@@ -20,6 +20,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import left_reports
 from toryo.operations.tasks import kept_artifacts, review_rounds
 from toryo.operations.tasks.check_evidence import CheckRun
+from toryo.operations.worktrees import base_checks
 
 
 class CheckFailure(Parameters):
@@ -84,6 +85,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         evidence = evidence or acceptance.evidence_of_failures(failures)
         evidence += staying
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
+        base_checks.passed(call, call.project(check.project_id), evidence)
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
             review_rounds.programs_ended(call, task, failures, flaky, errors)

@@ -87,7 +87,7 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for change in changes:
         first.setdefault(change.before.id, change.before)
         last[change.after.id] = change.after
-    waiting = _waiting_reviews(call, first.values(), last)  # before what is changed is written, which is once
+    waiting = _waiting_reviews(call, first.values(), last, actor)  # before what is changed is written, which is once
     for task_id, after in last.items():
         call.tx.tasks.save(first[task_id], after)
     for change in changes:
@@ -200,10 +200,17 @@ def start_review(call: Call, review: Task) -> bool:
     return not isinstance(moved, Refusal)
 
 
-def _waiting_reviews(call: Call, before: Iterable[Task], after: Mapping[str, Task]) -> list[Task]:
+def _waiting_reviews(call: Call, before: Iterable[Task], after: Mapping[str, Task], actor: Actor) -> list[Task]:
     """The next review of each agent that has room after these moves. Who polls a queue reviews nothing, and who has
-    ended a part goes on with its task."""
-    ended = (each for each in before if each.in_progress and not after[each.id].in_progress and not each.for_queue)
+    ended a part goes on with its task. A person who puts a task back may start it, or another one, in a moment."""
+    ended = (
+        each
+        for each in before
+        if each.in_progress
+        and not after[each.id].in_progress
+        and not each.for_queue
+        and not (actor.person and after[each.id].open)
+    )
     mains = (each for each in ended if each.parent_id is None or each.delegated)
     agents = {(each.project_id, each.assignee_id) for each in mains if each.assignee_id is not None}
     found = (call.tx.tasks.review_waiting_for(project_id, agent_id) for project_id, agent_id in sorted(agents))

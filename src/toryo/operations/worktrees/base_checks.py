@@ -1,9 +1,13 @@
-"""The checks that a project requires are tried once before anybody has worked: on the commit that the first worktree
-since they were set begins with. What does not pass there passes for nobody, so the owners are told; it counts for no
-task. Where they did not pass, they are tried again as soon as work begins with another commit.
+"""The commands that a project requires are tried before anybody has worked: on the commit that the first worktree since
+they were set begins with, in a checkout of their own. The owners are told of what fails there; it counts for no task.
+
+They are tried once. Where they failed, they are tried again as soon as work begins with another commit, and after a
+while; so are those that could not be tried. A command that passes for a task does not fail any more.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import orjson
 
@@ -11,46 +15,49 @@ from toryo.domain import review_checks
 from toryo.domain.acceptance import LONGEST_OUTPUT
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
-from toryo.domain.projects import ChecksTried, Project
-from toryo.domain.tasks import AcceptanceCheck, CheckFailure, CheckOutcome
+from toryo.domain.projects import ChecksTried, Isolation, Project
+from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome
+from toryo.domain.times import HOUR, Millis
 from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.tasks import due_checks
 from toryo.operations.worktrees import session_jobs, worktree_locks
 
-ON_BASE = "on_base"
-"""The option of a job that does not look at the work."""
+AGAIN_AFTER: Millis = HOUR
 
 
-def due(call: Call, worktree: Worktree, launch: Launch) -> None:
+def begin(call: Call, worktree: Worktree, launch: Launch) -> None:
     """A task has a new worktree."""
     project, agent = call.project(worktree.project_id), call.tx.agents.find(launch.agent_id)
     checks, tried = _commands(project), project.checks_tried
-    if not checks or agent is None:
-        return
-    known = tried is not None and tried["of"] == _of(project)
-    if known and tried is not None and (not tried["failed"] or tried["base"] == worktree.base_commit):
+    if not checks or agent is None or _known(call, project, worktree):
         return
     if worktree_locks.sources(call, worktree.task_id).bases:  # it begins with the work of others
         return
-    if any((job.options or {}).get(ON_BASE) for job in call.tx.worktrees.jobs_for(worktree.coordinator_id)):
-        return
+    now: ChecksTried = {
+        "of": _of(project),
+        "base": worktree.base_commit,
+        "branch": worktree.base_branch or worktree.base_commit[:10],
+        "failed": tried["failed"] if tried is not None and tried["of"] == _of(project) else [],
+        "passed": False,
+        "at": call.now,
+    }
     options = {
         **session_jobs.as_launched(project, agent, launch.id, launch.provider),
         "checks": [{**each} for each in checks],
         "setup": project.settings.tree_setup,
-        "worktree": worktree.directory,
-        ON_BASE: _of(project),
+        "tried": now,
     }
-    worktree_locks.send(call, worktree, Kind.CHECKS, options)
+    worktree_locks.send(call, worktree, Kind.BASE_CHECKS, options)
+    call.tx.projects.save(project, replace(project, checks_tried=now))
 
 
 def settled(call: Call, job: WorktreeJob) -> None:
-    """They have ended, or could not be run: then the next worktree tries."""
-    tried_of = (job.options or {}).get(ON_BASE)
-    project, worktree = call.project(job.project_id), call.tx.worktrees.find(job.task_id)
-    if tried_of is None or not job.done or worktree is None:
+    """They have ended, or could not be run."""
+    project = call.project(job.project_id)
+    now: ChecksTried = (job.options or {})["tried"]
+    if not job.done or project.checks_tried is None or project.checks_tried["at"] != now["at"]:
         return
     evidence = (job.answer or {}).get("evidence") or ()
     failed: list[CheckFailure] = [
@@ -58,25 +65,42 @@ def settled(call: Call, job: WorktreeJob) -> None:
         for each in evidence
         if not CheckOutcome(each["outcome"]).counts
     ]
-    before = project.checks_tried
-    after: ChecksTried = {
-        "of": tried_of,
-        "base": worktree.base_commit,
-        "branch": worktree.base_branch or worktree.base_commit[:10],
-        "failed": failed,
-        "at": call.now,
-    }
-    call.tx.projects.save(project, replace(project, checks_tried=after))
-    if failed or (before is not None and before["failed"]):
-        data = {"branch": after["branch"], "checks": due_checks.names_of(failed), "commit": after["base"]}
-        call.event("project.checks_tried", project_id=project.id, data=data)
-        call.tx.hint(f"project:{project.id}")
+    _save(call, project, now, failed)
+
+
+def passed(call: Call, project: Project, evidence: Iterable[CheckEvidence]) -> None:
+    """How checks have ended for a task."""
+    tried = failing(project)
+    names = {each["check"] for each in evidence if CheckOutcome(each["outcome"]).counts}
+    left = [each for each in tried["failed"] if each["check"] not in names] if tried is not None else []
+    if tried is not None and len(left) < len(tried["failed"]):
+        _save(call, project, tried, left)
 
 
 def failing(project: Project) -> ChecksTried | None:
-    """What is known of the checks as they are set now, if they do not pass."""
+    """What is known of the commands as they are set now, if some do not pass."""
     tried = project.checks_tried
-    return tried if tried is not None and tried["failed"] and tried["of"] == _of(project) else None
+    if tried is None or project.settings.isolation is not Isolation.WORKTREE:
+        return None
+    return tried if tried["failed"] and tried["of"] == _of(project) else None
+
+
+def _known(call: Call, project: Project, worktree: Worktree) -> bool:
+    tried = project.checks_tried
+    if tried is None or tried["of"] != _of(project):
+        return False
+    moved = bool(tried["failed"]) and tried["base"] != worktree.base_commit
+    return tried["passed"] or (not moved and call.now - tried["at"] < AGAIN_AFTER)
+
+
+def _save(call: Call, project: Project, tried: ChecksTried, failed: list[CheckFailure]) -> None:
+    before, after = failing(project), tried.copy()
+    after["failed"], after["passed"] = failed, not failed
+    call.tx.projects.save(project, replace(project, checks_tried=after))
+    if failed or before is not None:
+        data = {"branch": after["branch"], "checks": due_checks.names_of(failed), "commit": after["base"]}
+        call.event("project.checks_tried", project_id=project.id, data=data)
+        call.tx.hint(f"project:{project.id}")
 
 
 def _commands(project: Project) -> list[AcceptanceCheck]:

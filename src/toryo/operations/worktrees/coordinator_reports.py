@@ -110,7 +110,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> WorktreeTaken:
         left = {"coordinator_id": before.coordinator_id, "path": before.path, "head_commit": before.head_commit}
         _event(call, "worktree.left_behind", launch.task_id, left)
     if fresh:
-        base_checks.due(call, worktree, launch)
+        base_checks.begin(call, worktree, launch)
         _event(call, "worktree.made", launch.task_id, {"branch": told.branch, "base_commit": told.base_commit})
     elif before is not None and before.head_commit != values["head_commit"]:
         _event(call, "worktree.changed", launch.task_id, {name: values[name] for name in _HELD})
@@ -321,7 +321,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
             "Report the address as the service names it.",
         )
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
-    if job.kind in (Kind.CHECKS, Kind.COMMAND):
+    if job.kind in (Kind.CHECKS, Kind.BASE_CHECKS, Kind.COMMAND):
         answer["evidence"] = [each.model_dump() for each in told.evidence]
     if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE, Kind.PULL_REQUEST):
         answer["merged"] = [each.model_dump(exclude_none=True) for each in told.merged]
@@ -331,7 +331,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
         after = pull_requests.reported(call, job, after, found)
     call.tx.worktrees.save_job(job, after)
     _carry_over(call, job, told, news=pull_requests.is_news(call, job, after, told.trouble))
-    if job.kind is Kind.CHECKS:
+    if job.kind is Kind.BASE_CHECKS:
         base_checks.settled(call, after)
     if job.kind is Kind.MERGE_SUBTASKS:
         brought = told.answer.subtasks if isinstance(told.answer, OutcomeTold) else []

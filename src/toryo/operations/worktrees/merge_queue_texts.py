@@ -107,7 +107,7 @@ def for_people(call: Call, entry: Entry) -> Worded:
     brief = in_brief(entry)
     if not entry.for_people or entry.reason is not None:
         return brief
-    nobody = constant("No agent that could correct it may edit files.")
+    nobody = constant("No active agent that could correct it may edit files.")
     if entry.sent_back >= SENT_BACK_AT_MOST:
         nobody = say("It was corrected {count} times, so no agent is asked again.", count=entry.sent_back)
     return together((brief, nobody, _by_hand(call, entry)))
