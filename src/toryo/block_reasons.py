@@ -20,7 +20,9 @@ class Block(StrEnum):
 
 WORDS: Mapping[str, str] = {
     Block.LEFT_WITHOUT_REPORTING: "Its agent has left several times without reporting.",
-    Block.NOBODY_MAY_RESOLVE_IT: "The work of a subtask conflicts, and no active agent that could resolve it may edit files.",
+    Block.NOBODY_MAY_RESOLVE_IT: (
+        "The work of a subtask conflicts, and no active agent that could resolve it may edit files."
+    ),
     Block.NOT_RESOLVED: "The work of a subtask conflicts, and the agents that were asked have not resolved it.",
     Block.NO_PROGRESS: "Its agent was started several times and made no progress.",
     Block.STOPPED_TWICE: "A guard has stopped its agent twice in a row: it kept calling without making progress.",

@@ -277,7 +277,7 @@ def test_it_begins_at_once_however_its_agent_becomes_free(crew: World, free: str
     assert crew.status(review) == "in_progress"
 
 
-@pytest.mark.parametrize("back", ["blocked", "todo", "backlog"])
+@pytest.mark.parametrize("back", ["blocked", "todo"])
 def test_a_person_who_puts_a_task_back_can_start_it_before_the_review_begins(crew: World, back: str) -> None:
     other = crew.task("w2")
     crew.start("w2")
