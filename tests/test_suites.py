@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests import suites
 ROOT = Path(__file__).parents[1]
 TIGHT = """
 import os
+import re
 from tests import suites
 suites.CPU, suites.WAITING, suites.TWINS = 0.05, 0.2, int(os.environ.get("TWINS", "1"))
 suites.SHARED = {"dear": suites.Most(cpu=20)}
@@ -145,3 +147,15 @@ def _name(assigned: ast.Assign) -> str:
 
 def test_no_story_may_cost_more_than_a_deep_test_is_worth() -> None:
     assert [story for story, most in suites.STORIES.items() if most.cpu > 12] == []
+
+
+def test_the_python_of_a_checkout_is_named_in_quotes_wherever_a_shell_reads_it() -> None:
+    """The path of a checkout may have a space."""
+    bare = re.compile(r"""f(["']).*[^'"]\{sys\.executable\}""")
+    found = [
+        f"{path.name}:{number}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if bare.search(line) and path.name != "test_suites.py" and "#!" not in line
+    ]
+    assert found == []

@@ -828,7 +828,7 @@ def test_of_an_agent_that_has_started_others_the_agent_is_adopted(server, orders
         assert "error" not in exit_of(server, "o")
 
     helper = "import os; open('up', 'w').close(); open('over').read()"
-    begins = f'setsid {sys.executable} -c "{helper}" & read line < up;'
+    begins = f"""setsid '{sys.executable}' -c "{helper}" & read line < up;"""
     predecessor(project, server.url, begins=begins)
     story(server, tmp_path, tell)
     with contextlib.suppress(OSError):
