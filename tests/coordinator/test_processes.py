@@ -216,6 +216,21 @@ def test_what_left_the_group_is_found_by_its_launch_and_server(tmp_path, pipe) -
     asyncio.run(story())
 
 
+def test_one_that_is_just_beginning_another_program_is_looked_at_again(tmp_path, monkeypatch) -> None:
+    """Its environment is empty for a moment; that of a kernel thread is for ever."""
+    for name in ("7", "8"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "environ").touch()
+    (tmp_path / "7" / "exe").touch()
+
+    def begins(_: float) -> None:
+        (tmp_path / "7" / "environ").write_bytes(b"TORYO_LAUNCH_ID=lau_1\0HOME=/\0")
+
+    monkeypatch.setattr(processes, "_PROC", tmp_path)
+    monkeypatch.setattr("toryo.coordinator.processes.time.sleep", begins)
+    assert dict(processes.environments()) == {7: {"TORYO_LAUNCH_ID": "lau_1", "HOME": "/"}}
+
+
 def test_a_missing_command_says_so_and_how_to_mend_it(tmp_path) -> None:
     with pytest.raises(CommandNotFound, match=r"no-such-program was not found. Install it"):
         processes.start(["no-such-program"], cwd=tmp_path, env=ENV, output=1)

@@ -233,6 +233,12 @@ def test_what_is_ready_is_read_by_the_index_of_queues(full: Database) -> None:
         assert "tasks_queued" in said, said
 
 
+_UNKNOWN = (
+    "UPDATE pg_class SET reltuples = -1, relpages = 0 "
+    "WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'i')"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "index"),
     [
@@ -245,6 +251,10 @@ def test_what_is_ready_is_read_by_the_index_of_queues(full: Database) -> None:
     ],
 )
 def test_what_every_call_asks_is_read_by_an_index(database: Database, name: str, index: str) -> None:
+    if (
+        database.read(lambda connection: connection.dialect) == "postgresql"
+    ):  # where it knows that there are none, any is as good
+        database.write(lambda connection: connection.run(Statement(sa.text(_UNKNOWN))))
     said = " ".join(plan(database, getattr(queues, name)))
     assert re.search(rf"(?:SEARCH|Index).*{index}", said), said
     assert not re.search(r"\bSCAN |Seq Scan", said), said

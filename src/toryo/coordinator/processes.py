@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -39,6 +40,7 @@ _WITHIN = {128 + number: -number for number in (1, 2, 6, 9, 11, 15)}
 _ASKS = frozenset({-1, -2, -15})
 """Signals that ask a program to end. A program may exit with their codes by itself: these count if they were sent."""
 _PROC = Path("/proc")
+_LOOKS_AT_ONE_THAT_BEGINS = 20
 """On a machine without it, processes are known by their group only."""
 
 
@@ -275,10 +277,21 @@ def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:
     marker = f"{mark}=".encode()
     for entry in _numbered():
         with contextlib.suppress(OSError):
-            data = (entry / "environ").read_bytes()
+            data = _environ(entry)
             if marker in data:
                 pairs = (part.partition(b"=") for part in data.split(b"\0") if part)
                 yield int(entry.name), {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def _environ(entry: Path) -> bytes:
+    """While a process begins another program (exec), its environment cannot be seen for a moment. Raises OSError."""
+    data = (entry / "environ").read_bytes()
+    for _ in range(_LOOKS_AT_ONE_THAT_BEGINS):
+        if data or not (entry / "exe").is_file():  # kernel threads, and what has ended, have no program
+            break
+        time.sleep(0.001)
+        data = (entry / "environ").read_bytes()
+    return data
 
 
 def parent_of(pid: int) -> int | None:
