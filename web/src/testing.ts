@@ -1,5 +1,5 @@
 // What the tests of components need before each file.
-import { act, configure } from "@testing-library/react";
+import { act, cleanup, configure } from "@testing-library/react";
 import { afterEach } from "vitest";
 
 import { catalogues } from "@/i18n";
@@ -21,6 +21,7 @@ await Promise.all([catalogues(), loadAll()]); // a test has no first view that m
 configure({ asyncUtilTimeout: 10_000 }); // on a machine with much else to do; who waits for what comes waits no longer
 
 afterEach(() => {
+  cleanup(); // files share a document: nothing of one is found by the next
   localStorage.clear(); // no draft of one test is seen by the next
   act(() => show(null)); // and nothing lies over its page, where keys mean nothing
 });
