@@ -95,8 +95,7 @@ export function keysOf(event: Event): unknown[][] {
     keys.push(["merge-queue", event.project_id]);
   if (noun === "merge_queue") keys.push(["worktrees"], ["worktree"]);
   if (noun === "worktree" || noun === "task") keys.push(["worktrees"], ["worktree"]); // how it stands: its task, or the one that changes it
-  if (event.task_id && ["worktree.made", "worktree.changed"].includes(event.kind))
-    keys.push(["diff", event.task_id]);
+  if (event.task_id && ["worktree.made", "worktree.changed"].includes(event.kind)) keys.push(["diff", event.task_id]);
   if (event.task_id || TRACED.includes(noun ?? "")) keys.push(["trace"]);
   if (noun === "state") keys.push(["shared"]);
   if (noun === "question" || noun === "review") keys.push(["questions"]);
