@@ -217,18 +217,23 @@ def test_what_left_the_group_is_found_by_its_launch_and_server(tmp_path, pipe) -
 
 
 def test_one_that_is_just_beginning_another_program_is_looked_at_again(tmp_path, monkeypatch) -> None:
-    """Its environment is empty for a moment; that of a kernel thread is for ever."""
-    for name in ("7", "8"):
+    """It has no environment for a moment; a kernel thread, and who was started without one, never has any."""
+    for name in ("7", "8", "9"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "environ").touch()
-    (tmp_path / "7" / "exe").touch()
+        (tmp_path / name / "cmdline").write_bytes(b"env -i" if name == "9" else b"")
+    for name in ("7", "9"):
+        (tmp_path / name / "exe").touch()
+    looks: list[float] = []
 
-    def begins(_: float) -> None:
+    def begins(seconds: float) -> None:
+        looks.append(seconds)
         (tmp_path / "7" / "environ").write_bytes(b"TORYO_LAUNCH_ID=lau_1\0HOME=/\0")
 
     monkeypatch.setattr(processes, "_PROC", tmp_path)
     monkeypatch.setattr("toryo.coordinator.processes.time.sleep", begins)
     assert dict(processes.environments()) == {7: {"TORYO_LAUNCH_ID": "lau_1", "HOME": "/"}}
+    assert len(looks) == 1, "nobody else is waited for"
 
 
 def test_a_missing_command_says_so_and_how_to_mend_it(tmp_path) -> None:

@@ -284,10 +284,12 @@ def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _environ(entry: Path) -> bytes:
-    """While a process begins another program (exec), its environment cannot be seen for a moment. Raises OSError."""
+    """While a process begins another program (exec), its environment and its arguments cannot be seen for a moment.
+    Raises OSError."""
     data = (entry / "environ").read_bytes()
     for _ in range(_LOOKS_AT_ONE_THAT_BEGINS):
-        if data or not (entry / "exe").is_file():  # kernel threads, and what has ended, have no program
+        # Kernel threads, and what has ended, have no program; others may have no environment.
+        if data or (entry / "cmdline").read_bytes() or not (entry / "exe").is_file():
             break
         time.sleep(0.001)
         data = (entry / "environ").read_bytes()
