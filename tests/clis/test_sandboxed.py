@@ -167,6 +167,7 @@ def test_each_program_works_with_the_service_of_its_model_alone_and_its_shell_re
             assert house.people.rest("GET", "/projects/house")["project"]["settings"]["network"] == "model"
             house.coordinator()
             done_with_one_start(house, task)
+            house.until("its process has ended", lambda: house.history.of("launch.process_ended"), within=60)
             told = made.read_text()
             assert f"The sandbox refused: {at[7:-1]}" in told, told
             assert "Couldn't connect" in told

@@ -2,7 +2,7 @@
 they were set begins with, in a checkout of their own. The owners are told of what fails there; it counts for no task.
 
 They are tried once. Where they failed, they are tried again as soon as work begins with another commit, and after a
-while; so are those that could not be tried. A command that passes for a task does not fail any more.
+while; so are those that could not be tried. A command that passes for a task no longer fails.
 """
 
 from __future__ import annotations
