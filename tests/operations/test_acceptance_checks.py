@@ -264,7 +264,8 @@ def test_a_check_of_a_worktree_is_run_only_where_that_is_and_people_hear_that_it
     assert world.owner.call("needs_you")["items"] == []
 
 
-def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
+def reported_from_a_worktree(world: World) -> tuple[str, Process]:
+    """A task whose worker in a worktree has reported success: its checks wait."""
     yard = Yard(world)
     world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
     task = world.task("w1", acceptance=FILE)
@@ -273,6 +274,11 @@ def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
     worker.call("report_model", provider="claude", model_id="model-1")
     worker.call("get_my_task")
     reporting(worker)
+    return task, worker
+
+
+def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
+    task, worker = reported_from_a_worktree(world)
     world.advance(acceptance.PATIENCE / SECOND)
     assert reporting(worker).later is None, "it leaves"
     other = world.coordinator("c2")
@@ -287,14 +293,7 @@ def test_put_back_it_is_begun_again_by_another_coordinator(world: World):
 @pytest.mark.parametrize("end", ["todo", "cancelled"])
 @pytest.mark.parametrize("taken", [False, True])
 def test_a_check_for_which_nobody_waits_any_more_is_over(world: World, end: str, taken: bool):
-    yard = Yard(world)
-    world.owner.call("edit_project", project_id=world.project_id, settings={"decomposition": "never"})
-    task = world.task("w1", acceptance=FILE)
-    worker = world.process(yard.launch("w1"))
-    worker.sign_in()
-    worker.call("report_model", provider="claude", model_id="model-1")
-    worker.call("get_my_task")
-    reporting(worker)
+    task, _ = reported_from_a_worktree(world)
     if taken:
         assert len(checks(world)) == 1
     world.move(task, end)

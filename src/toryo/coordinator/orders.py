@@ -83,7 +83,7 @@ class CheckOrder:
 @dataclass(frozen=True, slots=True)
 class WorktreeJob:
     """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean`, `merge_subtasks`, `queue_merge`,
-    `checks`, `command` or `pull_request`."""
+    `checks`, `base_checks`, `command` or `pull_request`."""
 
     job_id: str
     kind: str = ""

@@ -741,7 +741,13 @@ def _checks_on_base(view: _View) -> Iterator[Need]:
         tried = base_checks.failing(project) if project.id in view.projects else None
         if tried is None:
             continue
-        said = [say("Work passes only if it corrects that (commit {commit}).", commit=tried["base"][:10])]
+        said = [
+            say(
+                "No task passes until that is corrected: in the check, on the machine, or by the task itself (commit "
+                "{commit}).",
+                commit=tried["base"][:10],
+            )
+        ]
         for failure in tried["failed"][: acceptance.MOST_SHOWN]:
             said += [say("The check {check} fails:", check=quoted(failure["check"])), acceptance.printed(failure)]
         for person_id in view.owners():
