@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import resource
 import socket
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from threading import Event, Semaphore
+from threading import Semaphore
 from types import SimpleNamespace
-from typing import Any
 
 import psycopg
 import pytest
@@ -25,8 +21,8 @@ from tests.postgres_proxy import proxy
 from tests.postgres_server import PostgreSQLServer, postgres_server
 from tests.reliability.counting import injected
 from toryo.bus.postgres import PostgresBus
-from toryo.storage.engine import silent_postgresql
-from toryo.storage.engine.database import Connection, Database, Work
+from toryo.storage.engine import postgresql, silent_postgresql
+from toryo.storage.engine.database import Connection, Work
 from toryo.storage.engine.postgresql import PostgreSQLDatabase
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable, OutcomeUnknown
@@ -34,14 +30,16 @@ from toryo.storage.open_database import open_database
 
 ONE = Statement(sa.text("SELECT 1"))
 SLOW = Statement(sa.text("SELECT 1 FROM pg_sleep(0.5)"))
+LONGER = Statement(sa.text("SELECT 1 FROM pg_sleep(1.5)"))
 
 pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silent_postgresql, "_LONG_SECONDS", 0.2)
+    """The looks come soon; a work that shall be found silent says when."""
     monkeypatch.setattr(silent_postgresql, "_LOOK_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr(postgresql, "_ANSWER_SECONDS", 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -93,19 +91,6 @@ def test_a_work_goes_on_at_the_server_that_took_over_from_one_that_stands_still(
         assert (database.write(one), database.read(one)) == (1, 1)
 
 
-def test_a_connection_that_is_just_being_made_is_left_alone_however_long_its_work_has_been_trying(
-    server: PostgreSQLServer,
-) -> None:
-    """Who answers there is not known yet."""
-    with psycopg.connect(server.url) as driver:
-        line = silent_postgresql.Line()
-        line.since = time.monotonic() - 1000
-        line.leads(driver)
-        assert not line.end_if_of({None}, line.heard - 10)
-        assert not line.end_if_of({b""}, line.heard + 10), "only this server is gone"
-        assert line.end_if_of({None}, line.heard + 10), "it is being made for long"
-
-
 @pytest.mark.parametrize("what", ["socket", "file"])
 def test_a_descriptor_that_is_somebody_elses_by_now_is_left_alone(server: PostgreSQLServer, what: str) -> None:
     """libpq closes a broken connection at any moment, and the next socket or file gets its number."""
@@ -140,9 +125,9 @@ def test_a_connection_that_cannot_be_set_up_is_closed(
     with open_database(server.url) as database:
         assert isinstance(database, PostgreSQLDatabase)
         line = silent_postgresql.Line()
-        monkeypatch.setattr(silent_postgresql, "WHO", b"SELECT no_such_function()")
+        monkeypatch.setattr(postgresql, "_BY_INDEX", b"SELECT no_such_function()")
         with pytest.raises(psycopg.errors.UndefinedFunction):
-            database.connect(reads_only=True, line=line)
+            database.connect(reads_only=False, line=line)
         assert not line.end()
 
 
@@ -217,142 +202,39 @@ def test_a_long_work_that_asks_nothing_meanwhile_is_left_alone(
     server: PostgreSQLServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is no fault that PostgreSQL waits for it."""
-    judged, forsaken = Semaphore(0), silent_postgresql.Line.forsaken
+    monkeypatch.setattr(postgresql, "_ANSWER_SECONDS", 1e-9)
+    looked, look = Semaphore(0), silent_postgresql.Watch._look
 
-    def judging(*about: Any) -> bool:
-        found = forsaken(*about)
-        judged.release()
-        return found
+    def looking(watch: silent_postgresql.Watch) -> None:
+        look(watch)
+        looked.release()
 
-    def long(connection: Connection) -> object:
-        connection.value(ONE)
-        assert all(judged.acquire(timeout=60) for _ in range(60))
-        return connection.value(ONE)
-
-    monkeypatch.setattr(silent_postgresql.Line, "forsaken", judging)
-    with open_database(server.url) as database:
-        assert database.write(long) == 1
-
-
-def test_a_long_statement_of_a_server_that_answers_is_left_alone(server: PostgreSQLServer) -> None:
-    with open_database(server.url) as database:
-        assert database.write(lambda c: c.value(SLOW)) == 1
-        assert database.read(lambda c: c.value(SLOW)) == 1
-
-
-Who = Callable[[silent_postgresql.Watch], silent_postgresql.Answering | None]
-_who_answers = silent_postgresql.Watch._who_answers
-
-
-def nobody(_: silent_postgresql.Watch) -> silent_postgresql.Answering:
-    return silent_postgresql.Answering()
-
-
-def another(_: silent_postgresql.Watch) -> silent_postgresql.Answering:
-    return silent_postgresql.Answering(b"another server")
-
-
-def refuses(_: silent_postgresql.Watch) -> None:
-    return None
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param((nobody, nobody, _who_answers), id="is too busy to answer twice"),
-        pytest.param((nobody, nobody, refuses), id="has too many connections now and then"),
-        pytest.param((another, _who_answers), id="is one of two that answer in turn"),
-    ],
-)
-def test_a_statement_is_left_alone_whose_server(
-    server: PostgreSQLServer, row: tuple[Who, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_database(server.url) as database:
-        assert tries(server, database, list(row) * 4, monkeypatch) == 1
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("row", [(nobody,), (another,)])
-def test_a_statement_is_left_alone_while_its_server_answers_others(
-    server: PostgreSQLServer, row: tuple[Who, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However busy it is for new connections."""
-    with open_database(server.url) as database:
-
-        def meanwhile(who: Who) -> Who:
-            def asked(watch: silent_postgresql.Watch) -> silent_postgresql.Answering | None:
-                assert database.read(one) == 1
-                return who(watch)
-
-            return asked
-
-        assert tries(server, database, [meanwhile(who) for who in row] * 12, monkeypatch) == 1
-
-
-@pytest.mark.parametrize("row", [(nobody,), (another,)])
-def test_a_statement_is_tried_again_when_several_looks_in_a_row_have_not_found_its_server(
-    server: PostgreSQLServer, row: tuple[Who, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_database(server.url) as database:
-        assert tries(server, database, [*row * silent_postgresql._MISSES], monkeypatch) == 2
-
-
-def tries(server: PostgreSQLServer, database: Database, answers: list[Who], monkeypatch: pytest.MonkeyPatch) -> int:
-    """How often a statement was begun that lasts until these answers were found; afterwards the server answers."""
-    found, begun, left = Event(), [], iter(answers)
-
-    def who_answers(watch: silent_postgresql.Watch) -> silent_postgresql.Answering | None:
-        who = next(left, None)
-        if who is None:
-            found.set()
-        return (who or _who_answers)(watch)
-
-    def waits(connection: Connection) -> object:
+    def long(connection: Connection) -> int:
         begun.append(1)
-        return connection.value(Statement(sa.text("SELECT 1 FROM pg_advisory_xact_lock(7)")))
+        assert all(looked.acquire(timeout=60) for _ in range(3))
+        return 1
 
-    monkeypatch.setattr(silent_postgresql.Watch, "_who_answers", who_answers)
-    with psycopg.connect(server.url) as other, ThreadPoolExecutor() as pool:
-        other.execute("SELECT pg_advisory_xact_lock(7)")
-        work = pool.submit(database.write, waits)
-        assert found.wait(60)
-        other.rollback()
-        assert work.result(60) == 1
-    return len(begun)
-
-
-def test_connections_through_a_pooler_are_left_to_it(
-    server: PostgreSQLServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    with proxy(server.url) as wire, caplog.at_level(logging.INFO):
-        wire.pools = True
-        with open_database(wire.url) as database:
-            assert isinstance(database, PostgreSQLDatabase)
-            assert database._watch._closing.wait(60)
-            assert database.write(lambda c: c.value(SLOW)) == 1
-    assert "a connection pooler answers" in caplog.text
-
-
-def test_a_work_of_many_short_statements_is_no_reason_to_look(
-    server: PostgreSQLServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[float] = []
-    monkeypatch.setattr(silent_postgresql.Watch, "_who_answers", lambda _: asked.append(1))
+    begun: list[int] = []
     with open_database(server.url) as database:
-        assert isinstance(database, PostgreSQLDatabase)
-        looked, look = Semaphore(0), silent_postgresql.Watch._look
-
-        def looking(watch: silent_postgresql.Watch) -> None:
-            look(watch)
-            looked.release()
-
-        def long(connection: Connection) -> object:
-            for _ in range(10):
-                while not looked.acquire(blocking=False):
-                    connection.value(ONE)
-            return connection.value(ONE)
-
         monkeypatch.setattr(silent_postgresql.Watch, "_look", looking)
         assert database.write(long) == 1
-    assert asked == []
+    assert begun == [1]
+
+
+def test_an_upgrade_may_take_any_time(server: PostgreSQLServer) -> None:
+    with open_database(server.url) as database:
+        assert database.write_patiently(lambda c: c.value(LONGER)) == 1
+
+
+def test_a_statement_that_takes_longer_than_it_may_is_ended_by_postgresql_and_the_connection_goes_on(
+    server: PostgreSQLServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(silent_postgresql, "STATEMENT_SECONDS", 0.2)
+    with open_database(server.url) as database:
+        assert isinstance(database, PostgreSQLDatabase)
+        connection = database.connect(reads_only=True)
+        with pytest.raises(DatabaseUnavailable, match="cancelled the statement"):
+            connection.value(SLOW)
+        connection.rollback()
+        assert not connection.broken
+        connection.close()

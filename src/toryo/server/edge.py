@@ -131,7 +131,6 @@ class Edge:
     def _routes(self, api: Rest, hooks: Hooks, provider: OidcEndpoint | None, pace: SignInPace) -> list[BaseRoute]:
         return [
             Mount(rest_answers.API, app=api.app()),
-            Route(rest.DOCS, api.docs),
             Route("/health", self._health),
             hooks.route(),
             Route("/metrics", self._measured),

@@ -17,7 +17,7 @@ import orjson
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from toryo import exact_json
@@ -30,7 +30,6 @@ from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
 from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
 from toryo.server import (
-    api_docs_page,
     content_encoding,
     event_stream,
     file_answers,
@@ -48,7 +47,6 @@ from toryo.server.sign_in_pace import SignInPace
 STREAM = "/events/stream"
 """The events as they happen (server-sent events): `read_events` without end. Also where the events are read, for who
 asks for `text/event-stream` there."""
-DOCS = "/api/docs"
 """The document for people to read."""
 LONGEST_KEY = 200
 _READING = frozenset({"GET"})
@@ -79,7 +77,7 @@ class Rest:
         self._bodies = Bodies(max_body)
         self._pace = pace
         self._streams = EventStreams(waiting)
-        self._openapi: asyncio.Task[tuple[bytes, str]] | None = None
+        self._openapi: asyncio.Task[bytes] | None = None
 
     def app(self) -> ASGIApp:
         """The endpoints as an application, below `API`."""
@@ -102,11 +100,8 @@ class Rest:
 
         return app
 
-    async def docs(self, _request: Request) -> Response:
-        return HTMLResponse((await self._described())[1], headers=api_docs_page.HEADERS)
-
     async def _describe(self, request: Request) -> Response:
-        response = Response((await self._described())[0], media_type="application/json")
+        response = Response(await self._described(), media_type="application/json")
         await content_encoding.compress(response, request.headers.get("accept-encoding", ""))
         return response
 
@@ -149,15 +144,14 @@ class Rest:
         body = await self._bodies.read(request.receive, dict(request.scope["headers"]))
         return replace(credentials, idempotency_key=_idempotency_key(request)), gather(operation, request, body)
 
-    async def _described(self) -> tuple[bytes, str]:
-        """The document and its page. Made once, in a thread: it takes more than a second, and others are served."""
+    async def _described(self) -> bytes:
+        """The document. Made once, in a thread: it takes more than a second, and others are served."""
         if self._openapi is None:
             self._openapi = asyncio.create_task(asyncio.to_thread(self._describe_all))
         return await asyncio.shield(self._openapi)
 
-    def _describe_all(self) -> tuple[bytes, str]:
-        document = openapi.document(self._operations.values(), API, STREAM)
-        return orjson.dumps(document), api_docs_page.page(document)
+    def _describe_all(self) -> bytes:
+        return orjson.dumps(openapi.document(self._operations.values(), API, STREAM))
 
 
 def _credentials(operation: Operation, request: Request) -> Credentials:

@@ -15,6 +15,7 @@ reason.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,7 +52,9 @@ _BRIEF = 100
 _WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = %d" % _BRIEF
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
-_LIMITS = b"SET lock_timeout = %d; SET idle_in_transaction_session_timeout = 60000"
+_LIMITS = b"SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = 60000"
+_ANSWER_SECONDS = silent_postgresql.STATEMENT_SECONDS + silent_postgresql.GRACE_SECONDS
+_BACKEND = b"SELECT pg_backend_pid()"
 _BY_INDEX = "; ".join(
     [
         *(f"SET enable_{way} = off" for way in ("seqscan", "bitmapscan", "hashjoin", "mergejoin", "material")),
@@ -83,14 +86,15 @@ class PostgreSQLDatabase(Database):
         super().__init__()
         self._conninfo, self.place = _conninfo(url, patience)
         self._lock_milliseconds = round(patience * 2000)
-        self._watch = silent_postgresql.Watch(self._conninfo, self.place)
+        self._watch = silent_postgresql.Watch(self.place)
         self._writers = self._crew("writer", threads, reads=False)
         self._readers = self._crew("reader", max(2, threads // 2), reads=True)
         self._look()
 
     def write_patiently(self, work: Work[T]) -> T:
         def patiently(connection: Connection) -> T:
-            connection.define("SET LOCAL lock_timeout = 0")
+            assert isinstance(connection, PostgreSQLConnection)
+            connection.be_patient()
             return work(connection)
 
         return self.write(patiently)
@@ -113,10 +117,9 @@ class PostgreSQLDatabase(Database):
             driver, line, self.place, self.memory, reads_only=reads_only, lock_milliseconds=self._lock_milliseconds
         )
         try:
-            connection.command(_LIMITS % self._lock_milliseconds)
+            connection.command(_LIMITS % (self._lock_milliseconds, silent_postgresql.STATEMENT_SECONDS * 1000))
             if not reads_only:
                 connection.command(_BY_INDEX)
-            line.leads_to(connection.command(silent_postgresql.WHO))
         except BaseException:
             connection.close()
             raise
@@ -148,7 +151,7 @@ class PostgreSQLDatabase(Database):
         two clients that are idle the same one."""
         pair = [self.connect(reads_only=True) for _ in range(2)]
         try:
-            backends = {each.command(silent_postgresql.WHO).get_value(0, 1) for each in pair}
+            backends = {each.command(_BACKEND).get_value(0, 0) for each in pair}
         finally:
             for each in pair:
                 each.close()
@@ -190,6 +193,8 @@ class PostgreSQLConnection(DriverConnection):
         self._lock_milliseconds = lock_milliseconds
         self._brief = False
         """Whether this transaction waits only briefly for a lock."""
+        self._answer_seconds = _ANSWER_SECONDS
+        """How long PostgreSQL may take for a statement of this transaction."""
         self._plan_again_at = 0.0
         self._begin = b""
         """The BEGIN that is sent with the first command, or before the first statement."""
@@ -222,10 +227,13 @@ class PostgreSQLConnection(DriverConnection):
             self.reads_directory = True
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
         self.begin_now()
+        self._line.due = time.monotonic() + self._answer_seconds * len(ready)
         try:
             self._cursor.executemany(compiled.text, ready)
         except _DRIVER_ERRORS as error:
             self.fail(error)
+        finally:
+            self._line.due = 0.0
         self._wrote = self._wrote or self._cursor.rowcount > 0
 
     def check(self) -> None:
@@ -299,6 +307,11 @@ class PostgreSQLConnection(DriverConnection):
         self._wrote = self.reads_directory = True
         self.command(ddl_text(change, "postgresql").encode())
 
+    def be_patient(self) -> None:
+        """For this transaction: PostgreSQL may take any time for a lock or a statement."""
+        self.define("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+        self._answer_seconds = math.inf
+
     @property
     def wrote(self) -> bool:
         return self._wrote
@@ -316,6 +329,7 @@ class PostgreSQLConnection(DriverConnection):
         self.forget_directory()
         self.waits_for_locks = True
         self._brief = text is _WRITE_TOGETHER
+        self._answer_seconds = _ANSWER_SECONDS
         if not self._reads_only and (now := time.monotonic()) >= self._plan_again_at:
             self._plan_again_at = now + _PLANS_KEPT_SECONDS
             self.command(_FORGET_PLANS)
@@ -325,13 +339,15 @@ class PostgreSQLConnection(DriverConnection):
         """Runs BEGIN, COMMIT and the like, without the driver's own transaction handling; the last one's answer."""
         if self._begin:
             text, self._begin = b"%s; %s" % (self._begin, text), b""
+        self._line.due = time.monotonic() + self._answer_seconds
         try:
             result = self._driver.pgconn.exec_(text)
             if result.status not in _DONE:
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
-            self._line.heard = time.monotonic()
         except psycopg.Error as error:
             self.fail(error)
+        finally:
+            self._line.due = 0.0
         return result
 
     def mark(self, text: str) -> None:
@@ -389,8 +405,12 @@ class PostgreSQLConnection(DriverConnection):
         self.begin_now()
         if compiled.changes_directory:
             self.reads_directory = True
-        cursor = self._cursor.execute(compiled.text, params if compiled.plain else compiled.prepare(params))
-        self._line.heard = time.monotonic()
+        ready = params if compiled.plain else compiled.prepare(params)
+        self._line.due = time.monotonic() + self._answer_seconds
+        try:
+            cursor = self._cursor.execute(compiled.text, ready)
+        finally:
+            self._line.due = 0.0
         if compiled.writes and cursor.rowcount:
             self._wrote = True
         return cursor
@@ -410,13 +430,6 @@ class _Hand:
         """How many of these have not been tried yet. Who waits for a lock makes way for those behind it."""
 
     def carry_out(self, calls: list[Call]) -> int:
-        self._line.since = time.monotonic()
-        try:
-            return self._carried_out(calls)
-        finally:
-            self._line.since = 0.0
-
-    def _carried_out(self, calls: list[Call]) -> int:
         try:
             self._usable()
         except DatabaseUnavailable as error:  # Unreachable: the other waiting calls fail at once, too.
