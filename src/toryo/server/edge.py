@@ -22,7 +22,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door
 from toryo.operations.overview import health
-from toryo.server import clock, request_bodies, rest, rest_answers
+from toryo.server import clock, request_bodies, rest_answers
 from toryo.server.allowed_hosts import Hosts
 from toryo.server.dashboard_files import Pages
 from toryo.server.hooks import Hooks
