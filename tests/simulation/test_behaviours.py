@@ -44,12 +44,6 @@ def test_a_slow_agent_takes_three_times_as_long(play: Play) -> None:
     assert minutes(slow) == pytest.approx(3 * minutes(usual), rel=0.05)
 
 
-def test_a_looping_agent_is_stopped_as_a_runaway(play: Play) -> None:
-    _, found = play(team(agents=behaving("looping")))
-
-    assert any(guard.startswith("runaway") for guard in found.document["guards"])
-
-
 def test_a_crashing_agent_is_put_in_cooldown_and_its_tasks_wait_for_that(play: Play) -> None:
     _, found = play(team(1, agents=behaving("crashing", 0.5)))
 
@@ -64,39 +58,6 @@ def test_a_forgetful_agent_leaves_without_a_report_and_is_started_again(play: Pl
 
     assert found.document["ends"].get("process_exited", 0) + found.document["ends"].get("logged_out", 0) > 0
     assert found.document["agents"]["w1"]["starts"] > usual["agents"]["w1"]["starts"]
-
-
-def test_a_lying_agent_is_found_out_by_acceptance_checks_only(play: Play) -> None:
-    document = team(1, tasks=0, agents=behaving("lying"))
-    document["tasks"] = [
-        {
-            "project": "house",
-            "title": "Checked",
-            "assignee": "w1",
-            "status": "in_progress",
-            "acceptance": [{"file": "x"}],
-        }
-    ]
-    _, found = play(document)
-    assert found.document["tasks"]["completed"] == 0
-
-    del document["tasks"][0]["acceptance"]
-    assert play(document)[1].document["tasks"]["completed"] == 1
-
-
-def test_an_over_eager_agent_makes_more_calls_and_still_completes_its_work(play: Play) -> None:
-    usual, eager = play(team())[1].document, play(team(agents=behaving("over-eager")))[1].document
-
-    assert eager["tasks"]["completed"] == usual["tasks"]["completed"]
-    assert eager["agents"]["w1"]["calls"] > 2 * usual["agents"]["w1"]["calls"]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_hostile_agents_are_refused_and_break_no_rule(play: Play, seed: int) -> None:
-    hostile = {name: {"behaviour": "hostile", "share": 0.7} for name in ("lead", "w1", "w2")}
-    _, found = play(team(tasks=3, agents=hostile, hours=4), seed=seed)
-
-    assert found.document["calls"]["refused"] > 0
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)

@@ -47,9 +47,6 @@ def simulate(
             "events`, or a project of the server.",
         ),
     ] = None,
-    gantt: Annotated[
-        Path | None, typer.Option("--gantt", metavar="FILE", help="Write a picture of the run as SVG.")
-    ] = None,
     keep: Annotated[
         Path | None,
         typer.Option("--keep", metavar="DIR", help="Keep the database, to look at the run with toryo server."),
@@ -63,17 +60,10 @@ def simulate(
         raise Misuse(f"{keep} is not a directory.", "Choose another one.")
     if keep is not None and (keep / DATABASE).exists():
         raise Misuse(f"{keep} already contains a database.", "Choose another directory.")
-    if gantt is not None and not gantt.absolute().parent.is_dir():
-        raise Misuse(f"There is no directory {gantt.parent}.", "Create it first, or choose another file.")
     known = _recorded(here, recorded) if recorded is not None else None
     runs = [_play(file, seed, known, keep) for file in files]
-    if gantt is not None:
-        from toryo.simulation import gantt as pictures
-
-        with _writing(gantt):
-            gantt.write_text(pictures.svg(runs), encoding="utf-8")
     document = {"success": True, "runs": [each.document for each in runs]}
-    here.answer(document, lambda: output.done(*_told(runs, gantt, keep)))
+    here.answer(document, lambda: output.done(*_told(runs, keep)))
 
 
 @contextmanager
@@ -266,8 +256,8 @@ def _of_directory(path: Path) -> Mapping[str, Recorded]:
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _told(runs: Sequence[Results], gantt: Path | None, keep: Path | None) -> list[str]:
-    from toryo.simulation import gantt as pictures
+def _told(runs: Sequence[Results], keep: Path | None) -> list[str]:
+    from toryo.simulation.rows import rows as rows_of_agents
     from toryo.simulation.waiting import WAITS
 
     rows = [("", [each.document["name"] for each in runs])]
@@ -289,11 +279,9 @@ def _told(runs: Sequence[Results], gantt: Path | None, keep: Path | None) -> lis
     ]
     width = min(140, shutil.get_terminal_size().columns)
     for each in runs:
-        lines += ["", *([each.document["name"]] if len(runs) > 1 else []), *pictures.text(each, width)]
+        lines += ["", *([each.document["name"]] if len(runs) > 1 else []), *rows_of_agents(each, width)]
         if each.document["unfinished"]:
             lines += ["", "Not completed:", *_told_unfinished(each.document["unfinished"])]
-    if gantt is not None:
-        lines += ["", f"picture: {gantt}"]
     if keep is not None:
         lines += [
             "",

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-Behaviour = Literal["obedient", "slow", "looping", "lying", "over-eager", "forgetful", "crashing", "hostile"]
+Behaviour = Literal["obedient", "slow", "forgetful", "crashing"]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Whole = Annotated[int, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]

@@ -11,7 +11,7 @@
 | `waiting.py` | what tasks wait for, and for how long |
 | `unfinished.py` | why tasks were not completed |
 | `results.py` | what is measured, from counts and from the events |
-| `gantt.py` | the picture of a run |
+| `rows.py` | a run in the terminal |
 | `forecast.py` | many runs of what is left of a project, and the ranges that follow |
 | `recording.py` | durations, failures and tokens of a recorded project |
 """

@@ -33,14 +33,12 @@ class Bar:
     agent_id: str
     begins: float
     ends: float
-    title: str
-    purpose: str
     ended_badly: bool
 
 
 @dataclass
 class Results:
-    """`document` is what `--json` prints; `bars` are the launches, for the picture."""
+    """`document` is what `--json` prints; `bars` are the launches."""
 
     document: dict[str, Any]
     bars: list[Bar] = field(default_factory=list)
@@ -98,7 +96,7 @@ def of(run: Run, name: str) -> Results:
         "ends": dict(sorted(sweep.ends.items())),
         "agents": agents,
     }
-    bars = [each.bar(tasks) for each in sweep.launches.values()]
+    bars = [each.bar() for each in sweep.launches.values()]
     return Results(document, bars, list(run.agents))
 
 
@@ -164,17 +162,14 @@ def _by_tool(calls: Mapping[tuple[str, str], int]) -> Counter[str]:
 @dataclass
 class _Launch:
     agent_id: str
-    task_id: str | None
-    purpose: str
     ordered: float
     ended: float | None = None
     ended_badly: bool = False
     idle: bool = True
 
-    def bar(self, tasks: Mapping[str, Mapping[str, Any]]) -> Bar:
-        title = str(tasks.get(self.task_id or "", {}).get("title") or "chat")
+    def bar(self) -> Bar:
         ended = self.ordered if self.ended is None else self.ended
-        return Bar(self.agent_id, self.ordered, ended, title, self.purpose, self.ended_badly)
+        return Bar(self.agent_id, self.ordered, ended, self.ended_badly)
 
 
 class _Sweep:
@@ -201,7 +196,7 @@ class _Sweep:
         kind, data, launch_id = event["kind"], event["data"], event["launch_id"]
         launch = self.launches.get(launch_id)
         if kind == "launch.ordered":
-            self.launches[launch_id] = _Launch(event["agent_id"], data.get("task_id"), data["purpose"], self._now)
+            self.launches[launch_id] = _Launch(event["agent_id"], self._now)
         elif kind == "launch.exited":
             self.ends[str(data.get("reason"))] += 1
         elif kind == "launch.process_ended" and launch is not None:

@@ -217,11 +217,7 @@ class Run:
         self.coordinator.news()
 
     def _fails_check(self, check: CheckOrder) -> bool:
-        agent, dice = self.simulation.of(check.agent_id), self._dice_of(check.agent_id)
-        entry = self.coordinator.entries.get(check.launch_id)
-        behaves = entry.program.behaviour if entry is not None and entry.program is not None else None
-        share = behaves.failed_checks if behaves is not None and behaves.failed_checks is not None else None
-        return dice.random() < (agent.failed_checks if share is None else share)
+        return self._dice_of(check.agent_id).random() < self.simulation.of(check.agent_id).failed_checks
 
     def _check_seconds(self, check: CheckOrder) -> float:
         return self.simulation.of(check.agent_id).check_seconds
