@@ -97,9 +97,10 @@ def _paragraph(text: str | None) -> str:
 def tools() -> str:
     """Every operation: what it does, who may call it, its parameters, its route."""
     from toryo.operations.calls.catalogue import catalogue
+    from toryo.operations.overview.help import FORMER_NAMES
     from toryo.operations.overview.prompts import PROMPTS
 
-    operations = catalogue().values()
+    operations = [each for each in catalogue().values() if each.name not in FORMER_NAMES]
     parts = ["# Tools and routes\n", NOTE, _TOOLS_INTRODUCTION, _resources()]
     for title, chosen in (
         ("MCP tools", [operation for operation in operations if operation.tool]),

@@ -117,8 +117,7 @@ def _started(world: World, machine: Coordinator, agent_id: str) -> Process:
 def _worker_works(story: Story, machine: Coordinator) -> Process:
     world = story.world
     ben = _started(world, machine, "ben")
-    task = story.show(ben, "get_pending_tasks")["task"]["task_id"]
-    story.show(ben, "report_execution_start", task_id=task)
+    task = ben.call("get_my_task")["task"]["task_id"]
     story.show(ben, "save_progress", progress="The index has all names.", next_steps="Add the numbers.")
     story.show(ben, "request_task", title="Check the colors", assignee_id="eva", description="Enough contrast?")
     story.show(ben, "set_shared_state", key="index/path", value="build/index.json", ttl=3600)
@@ -173,7 +172,7 @@ def _worker_reports(story: Story, machine: Coordinator, ben: Process) -> None:
     eva.call("logout")
     eva = _started(world, machine, "eva")
     story.show(eva, "accept_handoff", handoff_id=handoff["handoff_id"])
-    story.show(eva, "report_execution_complete", result="blocked", summary="The logo is missing.")
+    eva.call("report_completed", result="blocked", summary="The logo is missing.")
 
 
 def _checks_are_tried(story: Story, machine: Coordinator, leo: Process) -> None:

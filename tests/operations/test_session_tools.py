@@ -194,6 +194,16 @@ def test_nobody_is_shown_a_name_of_an_older_protocol():
         assert former.isdisjoint(tool.name for tool in tools_for(caller, toolset))
 
 
+def test_help_explains_a_name_of_an_older_protocol_and_lists_none(crew: World):
+    crew.task("w1")
+    worker = crew.start("w1")
+    said = worker.call("help")
+    names = {tool["name"] for tool in (*said["tools"], *said["not_now"])}
+    for name in (name for name, tool in catalogue().items() if tool.summary.startswith("Deprecated")):
+        assert name not in names
+        assert worker.call("help", tool_name=name)["message"].endswith("It still answers.")
+
+
 def _callable(world: World, process: Any, said: dict[str, Any]) -> None:
     may = [tool["name"] for tool in process.call("help")["tools"]]
     assert set(said["tools"]) <= set(may), said

@@ -22,8 +22,11 @@ FORMER_NAMES = {
     "needs_assignment": 'Now part of select_action("start"): assign_task, then update_task_status.',
     "needs_start": 'For managers, now part of select_action("start"). Workers are told start_subtask.',
     "waiting_for_dependencies": 'Now part of select_action("wait").',
+    "get_pending_tasks": "Now get_my_task. It still answers.",
+    "report_execution_start": "Nothing to do: get_my_task records the start. It still answers.",
+    "report_execution_complete": "Now report_completed. It still answers.",
 }
-"""Names of the older protocol that agents may still know."""
+"""Names of the older protocol that agents may still know: asked for by name they are explained, never listed."""
 
 
 class Help(Parameters):
@@ -76,6 +79,8 @@ def help_(call: Call, wanted: Help) -> Helped:
     may: list[HelpedTool] = []
     may_not: list[RefusedTool] = []
     for tool in tools():
+        if tool.name in FORMER_NAMES:
+            continue
         refusal = _refusal(call, tool)
         if refusal is None:
             may.append({"name": tool.name, "description": tool.summary})
