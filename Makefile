@@ -16,10 +16,13 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NODE_IS_THERE := node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && npm --version >/dev/null
 WITH_NODE     := PATH="$$PATH:$(CURDIR)/$(BIN)"
 PAGES         := src/toryo/server/static/index.html
-PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
+PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f ! -name schema.ts 2>/dev/null)
+
+# The types of the dashboard's calls, from the server's declarations. Not in git; nothing of them is in the pages.
+TYPES := web/node_modules/.types
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-deep mutations demo docs translations serve bench soak web screenshots pictures recording site wheel lock audit reliability
+.PHONY: help setup check fix types test test-deep mutations demo docs translations serve bench soak web screenshots pictures recording site wheel lock audit reliability
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,7 +43,7 @@ $(READY): pyproject.toml requirements/dev.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-check: $(READY) web/node_modules/.ready ## check style, format, types, imports between packages, and generated documents
+check: $(READY) $(TYPES) ## check style, format, types, imports between packages, and generated documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -49,7 +52,7 @@ check: $(READY) web/node_modules/.ready ## check style, format, types, imports b
 	$(BIN)/python docs/translations.py --check
 	cd web && $(WITH_NODE) npm run --silent check
 
-fix: $(READY) web/node_modules/.ready ## fix what ruff and eslint can fix automatically
+fix: $(READY) $(TYPES) ## fix what ruff and eslint can fix automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	cd web && $(WITH_NODE) npm run --silent fix
@@ -76,7 +79,7 @@ demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## set everything up 
 translations: $(READY) ## add new sentences to the gettext catalogues in src/toryo/locale, drop old ones
 	$(BIN)/python docs/translations.py
 
-docs: $(READY) ## write docs/reference and web/openapi.json from the code
+docs: $(READY) ## write docs/reference and docs/figures from the code
 	$(BIN)/python docs/generate.py
 
 # The documentation site has its own environment, which changes to the code do not need.
@@ -100,7 +103,14 @@ serve: $(READY) $(PAGES) ## run a server and a Coordinator here, until ^C
 
 web: $(PAGES) ## build the dashboard into the package
 
-$(PAGES): web/node_modules/.ready $(PAGE_SOURCES)
+types: $(TYPES) ## write web/src/api/schema.ts, the types of the dashboard's calls, from the code
+
+$(TYPES): web/node_modules/.ready docs/generate.py $(shell find src/toryo -name '*.py')
+	@$(BIN)/python docs/generate.py --openapi > web/node_modules/openapi.json
+	@cd web && $(WITH_NODE) npm run --silent types > /dev/null
+	@touch $@
+
+$(PAGES): web/node_modules/.ready $(PAGE_SOURCES) | $(TYPES)
 	@echo "Building the dashboard: less than a minute ..."
 	@cd web && $(WITH_NODE) npm run --silent build
 

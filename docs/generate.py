@@ -1,4 +1,4 @@
-"""Writes docs/reference/*.md (except conventions.md), docs/figures/*.svg and web/openapi.json from the code.
+"""Writes docs/reference/*.md (except conventions.md) and docs/figures/*.svg from the code.
 
 Examples of tools are calls of a story that is told to a real dispatcher (tests/documents/tool_story.py).
 
@@ -561,7 +561,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def openapi() -> str:
-    """What the pages' types are made from (`npm run types` in web/)."""
+    """What the pages' types are made from (`make types`)."""
     from toryo.operations.calls.catalogue import catalogue
     from toryo.server import rest, rest_answers
     from toryo.server.openapi import document
@@ -577,11 +577,13 @@ FILES: Mapping[Path, Callable[[], str]] = {
         ROOT / "docs" / "figures" / f"{name}.svg": lambda draw=draw: draw().svg()
         for name, draw in figures.FIGURES.items()
     },
-    ROOT / "web" / "openapi.json": openapi,
 }
 
 
 def main(arguments: Sequence[str]) -> int:
+    if "--openapi" in arguments:
+        print(openapi())
+        return 0
     stale = []
     for path, page in FILES.items():
         text = page().rstrip() + "\n"

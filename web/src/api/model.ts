@@ -1,5 +1,5 @@
-// The nouns as the server shows them. What OpenAPI says of them is taken from there (schema.ts, written by `npm run
-// types` from openapi.json, which `make docs` writes from the server's declarations); the rest stands here.
+// The nouns as the server shows them. What OpenAPI says of them is taken from there (schema.ts, which `make types`
+// writes from the server's declarations); the rest stands here.
 import type { AnswerOf, QueryOf } from "@/api/routes";
 import type { components } from "@/api/schema";
 
