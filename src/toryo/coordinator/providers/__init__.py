@@ -1,4 +1,24 @@
-"""The providers this Coordinator can start: one file each, one value each. This file only knows which there are."""
+"""The providers this Coordinator can start: one file each, one value each. This file only knows which there are.
+
+To add one:
+
+1. Write one file with one value, `PROVIDER`, and list it below.
+   - `prepare` returns what to execute: arguments, environment, files of the launch's own directory. Secrets are named
+     there as variables, never written out.
+   - `parse` translates one line of the program's output into events of `coordinator/program_output.py`.
+   - `beside` names a file in which the program writes more while it runs.
+   - `judge` says what its end means; `judge_model` in `coordinator/failure_words.py` is enough for most programs.
+   - `login` finds out whether it is logged in, without spending a token.
+   - `needs` is what it finds of the home in the sandbox: an allow-list. Run it with a hostile model
+     (tests/clis/test_sandboxed.py), see what it writes into its own directory, and add that to the inventory in
+     tests/coordinator/test_program_homes.py.
+2. Record its real output. Name it in tests/clis/programs.py and tests/clis/presets.py; then
+   `python -m tests.clis.recording PROGRAM` writes tests/clis/streams/PROGRAM/. Never write these files by hand.
+3. Add its test in tests/coordinator/providers/: a subclass of `Contract` that says only what is special about it.
+4. Declare its options in `provider_options.py`: server and Coordinator refuse everything else. Read what limits a
+   program (`permissions`) with `permissions(setting)`, never from the options directly.
+5. Add a section and a column to docs/how-to/agent-clis.md.
+"""
 
 from __future__ import annotations
 
