@@ -83,3 +83,18 @@ def test_names_of_secrets(name: str) -> None:
 )
 def test_names_of_no_secrets(name: str) -> None:
     assert not log_redaction.is_named(name)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        *(f"{prefix}{'a' * 16}" for prefix in secret_patterns.PREFIXES),
+        *(f"{prefix}{'a' * 20}" for prefix in ("sk-", "rk-", "pk-", "ghp_", "github_pat_", "hf_")),
+        *(f"{prefix}{'a' * 16}" for prefix in ("sk_live_", "rk_test_", "glpat-")),
+        *("xoxb-" + "1" * 10, "xapp-" + "1" * 10, "AKIA" + "A" * 16, "AIza" + "a" * 30, "ya29." + "a" * 20),
+        *("npm_" + "a" * 30, "pypi-" + "a" * 40, f"SG.{'a' * 16}.{'a' * 16}", "eyJ" + "a" * 8 + "." + "a" * 8 + "."),
+        *("bearer " + "x" * 8, "Bearer ~+/=~+/=", "https://u@h", "Authorization: Basic " + "a" * 8),
+    ],
+)
+def test_the_shortest_secret_of_each_kind_is_masked(secret: str) -> None:
+    assert log_redaction.MASK in log_redaction.hidden(secret)

@@ -21,6 +21,7 @@ _NUMBERS = re.compile(
 )
 """Token counts of models: numbers, not secrets."""
 _LOOKS = re.compile(rf"{secret_patterns.LOOKS}|(?<=[Bb]earer )[\w.~+/=-]{{8,}}|(?<=://)[^/?#\s@]{{1,300}}(?=@)")
+_MAY_BE = re.compile(rf"{secret_patterns.MAY_BE}|://")
 
 
 def is_named(name: str) -> bool:
@@ -30,7 +31,7 @@ def is_named(name: str) -> bool:
 
 def hidden(text: str) -> str:
     """The text with everything masked that looks like a token, or like a user name and password in a URL."""
-    return _LOOKS.sub(MASK, text)
+    return _LOOKS.sub(MASK, text) if _MAY_BE.search(text) else text
 
 
 def address(url: str) -> str:
