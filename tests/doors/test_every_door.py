@@ -299,7 +299,9 @@ def test_nobody_in_particular_may_call_only_what_is_listed_here() -> None:
 @pytest.mark.parametrize("grant", list(Grant))
 def test_what_no_client_can_reach_is_no_operation(grant: Grant) -> None:
     """A planted operation that relies on nobody finding it does not even start: whoever adds a door opens it."""
-    hidden = Operation("planted", "", grant, Anything, dict, lambda *_: {}, tool=False)
+    hidden = Operation(
+        name="planted", summary="", grant=grant, parameters=Anything, result=dict, handler=lambda *_: {}, tool=False
+    )
     with pytest.raises(ValueError, match="no client can reach it"):
         declared._Catalogue().add(hidden)
 

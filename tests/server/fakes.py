@@ -175,7 +175,13 @@ class FakeDispatcher:
     ) -> None:
         self._handlers[name] = handler
         self.operations[name] = Operation(
-            name, f"Does {name}.", grant, parameters, dict[str, Any], lambda _call, _given: {}, **further
+            name=name,
+            summary=f"Does {name}.",
+            grant=grant,
+            parameters=parameters,
+            result=dict[str, Any],
+            handler=lambda _call, _given: {},
+            **further,
         )
 
     @staticmethod

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import Enum, Flag, auto
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -179,7 +179,8 @@ class Proof(Enum):
 Handler = Callable[["Call", Any], "Mapping[str, Any] | Later"]
 """Its return annotation is the operation's result: a TypedDict, and `Later` where it waits."""
 
-_Declared = TypeVar("_Declared", bound=Handler)
+_Handler = TypeVar("_Handler", bound=Handler)
+_Options = ParamSpec("_Options")
 
 
 Beforehand = Callable[["Call", Any], "Callable[[], Any] | None"]
@@ -207,14 +208,12 @@ FormFor = Callable[["Caller", bool], Form | None]
 """The form in which a caller is shown an operation, None: whole. The flag: tasks that it creates go to a queue."""
 
 
-@dataclass(frozen=True)
-class Operation:
-    name: str
-    summary: str
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What is said of an operation where its handler stands."""
+
     grant: Grant
-    parameters: type[BaseModel]
-    result: Any
-    handler: Handler
+    parameters: type[BaseModel] = NoParameters
     route: Route | None = None
     tool: bool = True
     """Whether MCP offers it; operations of people are REST and CLI only."""
@@ -239,21 +238,29 @@ class Operation:
     beforehand: Beforehand | None = None
     context: bool = False
     """Whether it stands behind an MCP resource or prompt."""
-    asks_for: str | None = None
-    """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
     form: Form | None = None
     """As it is shown, if not whole."""
     form_for: FormFor | None = None
     """Where that depends on who is shown it."""
     shown_to: Audience = Audience.NONE
-    audience: Audience = Audience.EVERYONE
-    """Who is shown it now: parameters that are for others are left out."""
     available: Available = Available.WORKING
     proof: Proof = Proof.NEVER
     instead: Callable[[], Mapping[str, Any]] | None = None
     """What is answered to callers without a session in place of any refusal."""
     refusals_carry: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What refusals say besides, unless they say it themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Declared):
+    name: str
+    summary: str
+    result: Any
+    handler: Handler
+    asks_for: str | None = None
+    """What `listed_schema` shows connections that carry no credential: `session_token` or `api_key`."""
+    audience: Audience = Audience.EVERYONE
+    """Who is shown it now: parameters that are for others are left out."""
 
     @cached_property
     def doors(self) -> frozenset[Door]:
@@ -320,75 +327,31 @@ class _Catalogue:
 _CATALOGUE = _Catalogue()
 
 
-def operation(
-    name: str,
-    *,
-    grant: Grant,
-    parameters: type[BaseModel] = NoParameters,
-    route: Route | None = None,
-    tool: bool = True,
-    reads: bool = False,
-    counted: bool = True,
-    little: bool = False,
-    unseen: Unseen | None = None,
-    whole: bool = False,
-    waits: bool = False,
-    leads: bool = False,
-    listed: bool = True,
-    bare: str | None = None,
-    beforehand: Beforehand | None = None,
-    context: bool = False,
-    form: Form | None = None,
-    form_for: FormFor | None = None,
-    shown_to: Audience = Audience.NONE,
-    available: Available = Available.WORKING,
-    proof: Proof = Proof.NEVER,
-    instead: Callable[[], Mapping[str, Any]] | None = None,
-    refusals_carry: Mapping[str, Any] | None = None,
-) -> Callable[[_Declared], _Declared]:
-    """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it, its
-    return annotation what they are answered."""
+def _declaring(
+    declared: Callable[_Options, Declared],
+) -> Callable[Concatenate[str, _Options], Callable[[_Handler], _Handler]]:
+    def operation(name: str, /, *_: _Options.args, **options: _Options.kwargs) -> Callable[[_Handler], _Handler]:
+        """Declares the decorated handler as the operation `name`; its docstring is what callers are told about it, its
+        return annotation what they are answered."""
 
-    def declare(handler: _Declared) -> _Declared:
-        summary = " ".join((handler.__doc__ or "").split())
-        # What the handler answers once it need not wait.
-        hint = get_type_hints(handler)["return"]
-        answers = [argument for argument in get_args(hint) or (hint,) if is_typeddict(argument)]
-        if not answers:
-            raise TypeError(f"{handler.__name__}: the return annotation names no declared type")
-        _CATALOGUE.add(
-            Operation(
-                name,
-                summary,
-                grant,
-                parameters,
-                functools.reduce(operator.or_, answers),
-                handler,
-                route,
-                tool,
-                reads,
-                counted,
-                little,
-                unseen,
-                whole,
-                waits,
-                leads,
-                bare,
-                listed,
-                beforehand,
-                context,
-                form=form,
-                form_for=form_for,
-                shown_to=shown_to,
-                available=available,
-                proof=proof,
-                instead=instead,
-                refusals_carry=refusals_carry or {},
-            )
-        )
-        return handler
+        def declare(handler: _Handler) -> _Handler:
+            summary = " ".join((handler.__doc__ or "").split())
+            # What the handler answers once it need not wait.
+            hint = get_type_hints(handler)["return"]
+            answers = [argument for argument in get_args(hint) or (hint,) if is_typeddict(argument)]
+            if not answers:
+                raise TypeError(f"{handler.__name__}: the return annotation names no declared type")
+            result = functools.reduce(operator.or_, answers)
+            said = vars(declared(*_, **options))
+            _CATALOGUE.add(Operation(name=name, summary=summary, result=result, handler=handler, **said))
+            return handler
 
-    return declare
+        return declare
+
+    return operation
+
+
+operation = _declaring(Declared)
 
 
 def declare(operation: Operation) -> None:

@@ -695,7 +695,7 @@ def _nothing_of_that_name(name: str, door: Door) -> Operation:
     def handler(call: Call, _: NoParameters) -> Result:
         raise validation.no_such_tool(name, door, call.caller)
 
-    return Operation(_NO_TOOL, "", Grant.OPEN, NoParameters, Result, handler, reads=True)
+    return Operation(name=_NO_TOOL, summary="", grant=Grant.OPEN, result=Result, handler=handler, reads=True)
 
 
 def _fault(error: Exception) -> Refusal:

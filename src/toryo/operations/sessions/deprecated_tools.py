@@ -43,12 +43,12 @@ def _alias(name: str, now: str) -> None:
     former = TypedDict(f"Former{today.result.__name__}", keys)  # type: ignore[misc]
     declare(
         Operation(
-            name,
-            f"Deprecated: call {now}. {UNTIL}",
-            today.grant,
-            today.parameters,
-            former,
-            handler,
+            name=name,
+            summary=f"Deprecated: call {now}. {UNTIL}",
+            grant=today.grant,
+            parameters=today.parameters,
+            result=former,
+            handler=handler,
             waits=today.waits,
             leads=today.leads,
             listed=False,
