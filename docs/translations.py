@@ -27,8 +27,9 @@ from toryo.failures import NATURES
 from toryo.operations import page_wording, translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
-from toryo.operations.overview import needs, prompts, queue_status
+from toryo.operations.overview import prompts
 from toryo.workflow import chat_rules, instructions, launch_rules, manager_rules, next_action, worker_rules
+from toryo.workflow.reasons import REASONS
 from toryo.workflow.rules import Rule
 
 SOURCE = Path(toryo.__file__).parent
@@ -193,14 +194,15 @@ def _separators() -> set[str]:
 def _tables() -> Iterator[tuple[str, str]]:
     """Sentences that stand in tables, and where."""
     tables = {
-        "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.REMEDIES, reason_texts.STEPS],
-        "operations/overview/needs.py": [needs.MISTAKEN],
+        "operations/launches/reason_texts.py": [reason_texts.STEPS],
         "block_reasons.py": [dict(WORDS)],
         "operations/overview/prompts.py": [prompts.TEXTS],
-        "operations/overview/queue_status.py": [queue_status.OF_AGENTS, queue_status.SOONER],
         "workflow/instructions.py": [instructions.TEXTS],
     }
     yield from ((text, where) for where, them in tables.items() for table in them for text in table.values())
+    for each in REASONS.values():
+        said = (each.words, each.remedy, each.released_by, each.sooner, each.cause)
+        yield from ((text, "workflow/reasons.py") for text in said if text)
     yield from ((text, "operations/page_wording.py") for text in page_wording.INSTEAD.values() if text)
     parts = (*first_prompt.STARTED.values(), *first_prompt.BY_HAND.values())
     yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))

@@ -14,7 +14,7 @@ from toryo.failures import Ended, Failure
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
 from toryo.operations.sessions import guards
-from toryo.workflow import launch_rules
+from toryo.workflow import launch_rules, reasons
 
 VIEWS = Path(__file__).parents[2] / "web" / "src" / "views"
 
@@ -41,7 +41,7 @@ def guard_names() -> set[str]:
 
 REASONS = {
     *launch_reasons(),
-    *reason_texts.WORDS,
+    *(each.code for each in reasons.OF_AGENTS if each.words),
     *reason_texts.STEPS,
     *block_reasons.WORDS,
     *guard_names(),

@@ -23,6 +23,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch_rules, next_action
 from toryo.workflow.launch_rules import Action, Decision
+from toryo.workflow.reasons import REASONS
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
 BOSS = agent("boss", Role.MANAGER)
@@ -143,7 +144,7 @@ def _ask_whether_it_may_work(seen: Seen, words: str, found: Snapshot, decision: 
 
 def _ask_by_hand(seen: Seen, words: str, decision: Decision, by_hand: Decision) -> None:
     same = (decision.action, decision.reason, decision.task_id) == (by_hand.action, by_hand.reason, by_hand.task_id)
-    excused = decision.reason in launch_rules.NOT_FOR_PEOPLE
+    excused = REASONS[decision.reason].by_hand
     seen.expect("a start by hand is refused for the same reasons but a few", same or excused, words, by_hand.reason)
 
 

@@ -21,6 +21,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
 from toryo.workflow import chat_rules, launch_rules, next_action
 from toryo.workflow.launch_rules import Action, Decision
+from toryo.workflow.reasons import REASONS
 from toryo.workflow.snapshot import ChatState, Cooldown, Snapshot
 from toryo.workflow.step import Step
 
@@ -132,7 +133,7 @@ def explored(request: pytest.FixtureRequest) -> Seen:
             if each.action is Action.START:
                 _ask_whether_it_may_talk(seen, words, found)
         same = (decision.action, decision.reason) == (by_hand.action, by_hand.reason)
-        excused = decision.reason in launch_rules.NOT_FOR_PEOPLE
+        excused = REASONS[decision.reason].by_hand
         seen.expect("a start by hand is refused for the same reasons but two", same or excused, words)
         seen.expect("who is wanted is held for a cause", decision.reason != "no_chat_work" or not _wanted(found), words)
         live = found.sessions.get(Purpose.CHAT)

@@ -23,6 +23,7 @@ from toryo.domain.times import DAY, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, program_choice, worker_rules
 from toryo.workflow.guard_limits import Limits
+from toryo.workflow.reasons import REASONS
 from toryo.workflow.rules import Rule, always, first_match
 from toryo.workflow.snapshot import RuleInput, Snapshot
 
@@ -541,10 +542,7 @@ TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
 """The whole table in order: decisions use it, and the reference prints it."""
 
 
-NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
-"""Reasons that do not stop a person from starting the agent by hand."""
-
-_BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
+_BY_HAND = [rule for rule in AGENT_ROWS if not REASONS[rule.then.reason].by_hand]
 
 
 _LASTING = frozenset({"7b", "7c", "11", "12", "12a"})
@@ -763,7 +761,7 @@ CHAT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule("chat", "Nobody waits for the agent in chat", always, hold("no_chat_work")),
 )
 
-_CHAT_BY_HAND = [rule for rule in CHAT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
+_CHAT_BY_HAND = [rule for rule in CHAT_ROWS if not REASONS[rule.then.reason].by_hand]
 
 
 def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:

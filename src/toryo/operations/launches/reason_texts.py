@@ -1,4 +1,5 @@
-"""Sentences for people for every reason of the launch tables, and the commands that help.
+"""What people read of a launch decision: the words of its reason (`workflow/reasons.py`) with their facts, and what
+helps.
 
 The command line and agents read both. The dashboard has buttons instead of commands, and shows the sentences alone.
 """
@@ -14,69 +15,7 @@ from toryo.domain import conflict_forecast
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch_rules import Action, Decision
-
-WORDS = {
-    "project_paused": "The project is paused: no tasks are worked on; chats go on.",
-    "project_archived": "The project is archived: nothing is started.",
-    "agent_not_assigned": "The agent is not a member of the project.",
-    "agent_inactive": "The agent is inactive.",
-    "not_managed": "It has no provider, so it is not started automatically.",
-    "bad_options": "Its provider options have a mistake, so it is not started.",
-    "task_withdrawn": "Its main task was taken from it, so its process is being stopped.",
-    "runaway": "A guard stopped it: it kept calling without making progress.",
-    "time_limit": "It has reached the time limit of one launch.",
-    "silent": "Its process is running, but made no call and printed nothing for too long.",
-    "budget_exhausted": "Today's budget is used up. "
-    "It continues at midnight (UTC), or as soon as the budget is raised.",
-    "agent_budget_exhausted": "Its own budget of today is used up. "
-    "It continues at midnight (UTC), or as soon as the budget is raised.",
-    "task_budget_exhausted": "The budget of its task, or of a task above it, is used up. "
-    "It continues as soon as the budget is raised.",
-    "blocked_without_in_progress": "It has blocked tasks and none in progress.",
-    "already_running": "It is running, or was started and is about to sign in.",
-    "start_pending": "It is being started; its process has not signed in yet.",
-    "handing_over": "Another agent's session is still open on its task.",
-    "may_conflict": "Its task would change the same files as a task that an agent works on.",
-    "waiting_for_merge": "Its task would change the same files as completed work that is not merged yet.",
-    "reserve_kept": "What is left of its account's quota is kept for tasks of high and critical priority.",
-    "no_spare_quota": "Its task has low priority, and its account has no quota to spare: it is used faster than its "
-    "windows pass.",
-    "worker_blocked": "A task below its own was blocked or has failed, so it is started to decide what to do.",
-    "plan_changed": "Something that it must handle has changed, so it is started.",
-    "workers_finished": "Everything it waited for is finished, so it is started.",
-    "handled_blocked": "It waits until the block that it has already seen is resolved.",
-    "waiting_for_workers": "It waits for the agents that work on its subtasks.",
-    "in_review": "It has reported success. A review, or a check that cannot run, waits for a decision.",
-    "checking": "It has reported success, and the acceptance checks are running.",
-    "waiting_for_answer": "It waits for a person to answer its question.",
-    "waiting_for_delegation": "It waits for the result of a delegation.",
-    "waiting_for_approval": "It waits until a person approves a task.",
-    "waiting_for_person": "It waits until a person finishes a task.",
-    "has_in_progress_task": "It has a task in progress. The agent starts as soon as a Coordinator has a free slot.",
-    "no_in_progress_task": "It has no task in progress.",
-    "no_chat_work": "It has nothing to do in chat.",
-    "has_ready_queue_task": "A task in its queue is ready. The agent starts as soon as a Coordinator has a free slot.",
-    "internal_error": "Internal error. See the server's log.",
-    "has_pending_purpose": "A chat message is waiting. The agent starts as soon as a Coordinator has a free chat slot.",
-}
-
-REMEDIES = {
-    "project_paused": "Resume it: toryo project resume {project_id}",
-    "project_archived": "Resume it: toryo project resume {project_id}",
-    "agent_not_assigned": "Add it: toryo agent edit {agent_id} --project {project_id}",
-    "agent_inactive": "Activate it: toryo agent activate {agent_id}",
-    "bad_options": "See which: toryo agent show {agent_id}. "
-    "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
-    "budget_exhausted": "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
-    "agent_budget_exhausted": "Raise it: toryo agent edit {agent_id} --option budget_per_day=N (or tokens_per_day=N)",
-    "task_budget_exhausted": "Raise it: toryo task edit {task_id} --budget N (or --budget-tokens N)",
-    "reserve_kept": "To start it now, raise the priority of its task, or lower the reserve: toryo quota edit {account} "
-    "--reserve PERCENT",
-    "no_spare_quota": "To start it now, raise the priority of its task, or let tasks of low priority use the account "
-    "at any time: toryo quota edit {account} --low-priority any",
-    "cooling_down": "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}",
-}
-"""What people do about a reason, with its command."""
+from toryo.workflow.reasons import REASONS
 
 STEPS = {
     "report_model": "reports its model",
@@ -115,23 +54,24 @@ def said(
 ) -> Worded:
     """The sentence for a reason of the launch tables; with `commands`, also what helps."""
     remedy = _remedy(reason, agent_id, project_id, account, task_id) if commands else ""
-    return together((constant(WORDS.get(reason, reason)), remedy))
+    return together((constant(_words(reason)), remedy))
 
 
 def _remedy(
     reason: str, agent_id: str, project_id: str, account: str = "ACCOUNT", task_id: str = "TASK"
 ) -> Worded | str:
-    known = REMEDIES.get(reason)
-    return (
-        say(known, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
-        if known is not None
-        else ""
-    )
+    known = REASONS[reason].remedy if reason in REASONS else ""
+    return known and say(known, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
+
+
+def _words(reason: str) -> str:
+    """Of a reason without a row, its code."""
+    return (reason in REASONS and REASONS[reason].words) or reason
 
 
 def in_short(reason: str) -> str:
     """The same without what people do about it: for the agent itself."""
-    return WORDS.get(reason, reason).partition(".")[0] + "."
+    return _words(reason).partition(".")[0] + "."
 
 
 def step(action: str | None) -> Worded | None:
@@ -177,7 +117,7 @@ def explained(
         return _held_back(decision, commands=commands)
     if decision.reason == "project_paused" and archived:
         return said("project_archived", agent_id, project_id, commands=commands)
-    known, account = decision.reason in WORDS, quote(str(decision.facts.get("kept_of", "ACCOUNT")))
+    known, account = _words(decision.reason) != decision.reason, quote(str(decision.facts.get("kept_of", "ACCOUNT")))
     limited = str(decision.facts.get("budget_of", "TASK"))
     told = (
         said(decision.reason, agent_id, project_id, account, limited, commands=commands)

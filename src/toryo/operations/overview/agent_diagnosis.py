@@ -26,6 +26,7 @@ from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.task_lists import Wanted
 from toryo.workflow.launch_rules import Action, Decision
+from toryo.workflow.reasons import REASONS, Advice
 from toryo.workflow.snapshot import Snapshot
 
 _SHOWN = 3
@@ -47,8 +48,8 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = worktree_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
-    helps = _ADVICE.get(decision.reason) if advise else None
-    advice = helps(call, snapshot, decision) if helps is not None else ""
+    looked_up = REASONS[decision.reason].advice if advise else None
+    advice = _ADVICE[looked_up](call, snapshot, decision) if looked_up is not None else ""
     mistaken = _of_provider(call, snapshot) if advise and purpose is Purpose.TASK and obstacle is None else ""
     explained = _explained(call, purpose, decision, snapshot, obstacle)
     summed_up = _explained(call, purpose, decision, snapshot, obstacle, commands=False)
@@ -272,10 +273,10 @@ def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:
     )
 
 
-_ADVICE: dict[str, Callable[[Call, Snapshot, Decision], str]] = {
-    "no_in_progress_task": _to_start,
-    "blocked_without_in_progress": _to_unblock,
-    "waiting_for_person": _people_at_work,
-    "waiting_for_approval": _who_approves,
-    "not_managed": _by_hand,
+_ADVICE: dict[Advice, Callable[[Call, Snapshot, Decision], str]] = {
+    Advice.START: _to_start,
+    Advice.UNBLOCK: _to_unblock,
+    Advice.WHO_IS_AT_WORK: _people_at_work,
+    Advice.WHO_APPROVES: _who_approves,
+    Advice.START_BY_HAND: _by_hand,
 }

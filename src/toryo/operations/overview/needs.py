@@ -51,6 +51,7 @@ from toryo.operations.worktrees import base_checks, merge_queue_texts, reviews, 
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
 from toryo.storage.snapshots import spent_for, used_up_by_agent
+from toryo.workflow.reasons import REASONS
 from toryo.workflow.snapshot import Cooldown
 
 BRIEF = 500
@@ -1121,7 +1122,9 @@ def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> It
                 person_id=person_id,
                 kind=Kind.AGENT_CANNOT_START,
                 about=f"{agent.id} {code}",
-                title=say("{agent} cannot be started: {reason}", agent=agent.name, reason=constant(MISTAKEN[code])),
+                title=say(
+                    "{agent} cannot be started: {reason}", agent=agent.name, reason=constant(REASONS[code].cause)
+                ),
                 text=together(found),
                 since=agent.updated_at,
                 actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
@@ -1129,7 +1132,6 @@ def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> It
             )
 
 
-MISTAKEN = {"bad_options": "its options have a mistake", "no_provider": "no Coordinator has its provider"}
 _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
 
 

@@ -10,7 +10,6 @@ from typing_extensions import TypedDict
 
 from toryo.block_reasons import in_words
 from toryo.domain import moves, task_readiness
-from toryo.domain.coordinators import LACKS
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.task_readiness import StartBlocker
@@ -20,11 +19,12 @@ from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
 from toryo.operations.launches import reason_texts
-from toryo.operations.overview import held_reasons
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.team_status import Member
 from toryo.operations.overview.unplaced import Unplaced
+from toryo.workflow import reasons
+from toryo.workflow.reasons import REASONS
 
 MOST = 50
 _SHOWN = 3
@@ -77,7 +77,7 @@ class _Hold(NamedTuple):
 
     @property
     def stopped(self) -> bool:
-        return self.until is None and not held_reasons.moves_by_itself(self.reason)
+        return self.until is None and not reasons.moves_by_itself(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +195,9 @@ def _not_started(wait: Wait) -> HeldBy:
     return {
         "reason": wait.reason,
         "explanation": explanation,
-        "released_by": constant(SOONER.get(wait.reason, "It continues automatically.")),
+        "released_by": constant(REASONS[wait.reason].sooner),
         "until": iso(wait.until),
     }
-
-
-SOONER = {
-    "reserve_kept": "It continues automatically, or now if you raise its priority or lower the reserve.",
-    "no_spare_quota": "It continues automatically, or now if you raise its priority or let tasks of low priority start "
-    "at any time.",
-    "budget_exhausted": "It continues automatically, or as soon as the budget is raised.",
-}
 
 
 def _hindrance(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> _Hold:
@@ -213,20 +205,20 @@ def _hindrance(picture: Picture, tree_state: TreeState, task: Task, hindrance: S
 
 
 def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> HeldBy:
+    by_facts = _BY_FACTS.get(hindrance)
     return {
         "reason": hindrance.value,
         "explanation": moves.refusal_to_start(tree_state, task, hindrance).message,
-        "released_by": _RELEASED_BY[hindrance](picture, tree_state, task),
+        "released_by": by_facts(picture, tree_state, task) if by_facts else constant(REASONS[hindrance].released_by),
         "until": None,
     }
 
 
 def _resting(until: Millis) -> HeldBy:
-    said = constant("The last attempt was lost. The next one starts after a pause.")
     return {
         "reason": "resting",
-        "explanation": said,
-        "released_by": constant("It continues automatically."),
+        "explanation": reason_texts.said("resting", commands=False),
+        "released_by": constant(REASONS["resting"].sooner),
         "until": iso(until),
     }
 
@@ -234,8 +226,8 @@ def _resting(until: Millis) -> HeldBy:
 def _unserved(agent_type: str) -> HeldBy:
     return {
         "reason": "no_agent_for_queue",
-        "explanation": say("No agent serves the queue {queue}.", queue=agent_type),
-        "released_by": say("Start an agent that serves {queue}, or have one poll it.", queue=agent_type),
+        "explanation": say(REASONS["no_agent_for_queue"].words, queue=agent_type),
+        "released_by": say(REASONS["no_agent_for_queue"].released_by, queue=agent_type),
         "until": None,
     }
 
@@ -266,7 +258,7 @@ def _unchecked(picture: Picture, keeper: str | None) -> HeldBy:
     return {
         "reason": "none",
         "explanation": picture.why_unchecked(keeper),
-        "released_by": constant(OF_AGENTS["none"]),
+        "released_by": _by_agent("none", None),
         "until": None,
     }
 
@@ -281,22 +273,7 @@ def _by_member(member: Mapping[str, Any], reason: str) -> HeldBy:
 def _by_agent(reason: str, until: str | None) -> Worded:
     if until is not None:
         return constant("It continues automatically, or earlier if a person acts as described.")
-    return constant(OF_AGENTS.get(reason, "A person must act as described."))
-
-
-OF_AGENTS = {
-    "project_paused": "Resume the project.",
-    "agent_inactive": "Activate the agent, or assign the task to another one.",
-    "agent_not_assigned": "Add the agent to the project, or assign the task to another one.",
-    "bad_options": "Correct the options of its agent.",
-    "not_managed": "Start its process by hand, or give the agent a provider.",
-    "handled_blocked": "Unblock its blocked subtasks.",
-    "handing_over": "The session of the other agent must end.",
-    "has_in_progress_task": "A Coordinator must start its agent.",
-    "no_in_progress_task": "Its agent continues as soon as it is started.",
-    "none": "Start a Coordinator.",
-    **dict.fromkeys(LACKS, "A Coordinator must be able to start its agent; or assign the task to another agent."),
-}
+    return constant(REASONS[reason].released_by)
 
 
 # --- what releases a task to do --------------------------------------------------------------------------------------
@@ -324,17 +301,12 @@ def _closed(_: Picture, tree_state: TreeState, task: Task) -> Worded:
     return say("Retry “{title}”.", title=above.title)
 
 
-_RELEASED_BY: dict[StartBlocker, Callable[[Picture, TreeState, Task], Worded]] = {
+_BY_FACTS: dict[StartBlocker, Callable[[Picture, TreeState, Task], Worded]] = {
     StartBlocker.ANCESTOR_CLOSED: _closed,
-    StartBlocker.PROJECT_NOT_ACTIVE: lambda *_: constant("Resume the project."),
-    StartBlocker.NOT_APPROVED: lambda *_: constant("A person above its assignee must approve it."),
     StartBlocker.DEPENDENCY: _dependencies,
-    StartBlocker.UNASSIGNED: lambda *_: constant("Assign it to an agent or to a queue."),
-    StartBlocker.ASSIGNEE_NOT_ACTIVE: lambda *_: constant(
-        "Activate its assignee or add it to the project, or assign another agent."
-    ),
     StartBlocker.PARALLEL_LIMIT: _room,
 }
+"""What names other tasks; the rest is in `workflow/reasons.py`."""
 
 
 # --- what waits for what ---------------------------------------------------------------------------------------------

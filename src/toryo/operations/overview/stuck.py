@@ -22,6 +22,7 @@ from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
+from toryo.workflow.reasons import REASONS
 
 _SHOWN = 3
 
@@ -229,7 +230,7 @@ class _Look:
             free = Action("free", f"toryo task edit {task.id} {without}")
             yield Stuck(task, said, since, (free, cancel), cause=("dependency", *_few(each.id for each in dead)))
         elif task.agent_type is not None and self._nobody_comes(tree_state, task, task.agent_type):
-            said = say("No agent serves the queue {queue}.", queue=task.agent_type)
+            said = say(REASONS["no_agent_for_queue"].words, queue=task.agent_type)
             serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
             yield Stuck(task, said, task.moved_at, (serve, cancel), cause=("queue", task.agent_type))
 

@@ -1,4 +1,4 @@
-"""Every reason for which work may be held says who lets it go on: none is missing, and none invented."""
+"""Every reason for which work may be held has its row, which says who lets it go on: none is missing, none invented."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from toryo.domain.conditions import Condition
 from toryo.domain.coordinators import LACKS
 from toryo.domain.needs import Kind
 from toryo.domain.task_readiness import StartBlocker
+from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import placement, reason_texts
-from toryo.operations.overview import held_reasons, needs, queue_status
-from toryo.operations.overview.held_reasons import Moves
+from toryo.operations.overview import agent_diagnosis, needs, queue_status
 from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import launch_rules
+from toryo.workflow.reasons import REASONS, Advice, Moves, Reason
 
 
 def _written_in(module: object, pattern: str) -> set[str]:
@@ -25,10 +26,9 @@ def reasons() -> set[str]:
     rows = [row for _, table in launch_rules.TASK_TABLE for row in table]
     return {
         *StartBlocker,
-        *queue_status._RELEASED_BY,
-        *queue_status.OF_AGENTS,
         *_written_in(queue_status, r'_Hold\("([a-z_]+)"'),
-        *reason_texts.WORDS,
+        *_written_in(reason_texts, r'said\("([a-z_]+)"'),
+        fault_isolation.REASON,
         *(rule.then.reason for rule in (*rows, *launch_rules.CHAT_ROWS)),
         *LACKS,
         *_written_in(placement, r'PlacementProblem\(\s*"([a-z_]+)"'),
@@ -36,8 +36,19 @@ def reasons() -> set[str]:
     }
 
 
-def test_every_reason_moves_by_itself_or_is_a_need_or_a_condition_of_the_project() -> None:
-    assert reasons() == set(held_reasons.RELEASE)
+def test_every_reason_has_a_row_and_every_row_a_reason() -> None:
+    assert reasons() == set(REASONS)
+
+
+def test_what_is_looked_up_for_a_reason_can_be_found() -> None:
+    assert agent_diagnosis._ADVICE.keys() == set(Advice) == {each.advice for each in REASONS.values() if each.advice}
+
+
+def test_a_task_that_cannot_start_says_what_releases_it_from_its_row_or_from_its_facts() -> None:
+    default = Reason("x", Moves.BY_ITSELF).released_by
+    from_rows = {each for each in StartBlocker if REASONS[each].released_by != default}
+    assert from_rows | queue_status._BY_FACTS.keys() == set(StartBlocker)
+    assert not from_rows & queue_status._BY_FACTS.keys()
 
 
 SILENT = {
@@ -59,7 +70,7 @@ SILENT = {
 def test_what_a_launch_decision_holds_with_is_told_on_overview_or_never_lasts() -> None:
     rows = [row for _, table in launch_rules.TASK_TABLE for row in table] + list(launch_rules.CHAT_ROWS)
     holds = {row.then.reason for row in rows if row.then.action is launch_rules.Action.HOLD}
-    told = {reason for reason in holds if isinstance(held_reasons.RELEASE[reason], Kind | Condition)}
+    told = {reason for reason in holds if isinstance(REASONS[reason].lets_go, Kind | Condition)}
     assert {"reserve_kept", "no_spare_quota", "budget_exhausted"} <= told
     assert holds - told == set(SILENT)
 
@@ -70,11 +81,11 @@ def test_the_declarations_are_found() -> None:
 
 def test_every_kind_of_need_in_the_table_has_a_source() -> None:
     written = Path(str(needs.__file__)).read_text(encoding="utf-8")
-    kinds = {each for each in held_reasons.RELEASE.values() if isinstance(each, Kind)}
+    kinds = {each.lets_go for each in REASONS.values() if isinstance(each.lets_go, Kind)}
     assert [kind for kind in kinds if f"Kind.{kind.name}" not in written] == []
 
 
 def test_what_a_row_of_the_launch_tables_starts_moves_by_itself() -> None:
     rows = [row for _, table in launch_rules.TASK_TABLE for row in table]
     starts = {row.then.reason for row in rows if row.then.action is launch_rules.Action.START}
-    assert {held_reasons.RELEASE[reason] for reason in starts} == {Moves.BY_ITSELF}
+    assert {REASONS[reason].lets_go for reason in starts} == {Moves.BY_ITSELF}
