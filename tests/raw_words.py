@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from tests.documents.test_dashboard_words import REASONS
+from toryo.deeds import VERBS
 from toryo.domain import ids, needs, tasks
 from toryo.domain.conditions import Condition
-from toryo.operations.overview.needs import CARRIED_OUT_BY
 
 PREFIXES = {value for name, value in vars(ids).items() if name.isupper() and isinstance(value, str) and len(value) == 3}
 STATES = {str(each.value) for states in (tasks.Status, tasks.Approval, needs.Kind, Condition) for each in states}
-CODES = {code for code in STATES | REASONS | set(CARRIED_OUT_BY) if "_" in code}
+CODES = {code for code in STATES | REASONS | set(VERBS) if "_" in code}
 """A code that is one word is a word of English, too."""
 RAW = {
     "an id": rf"\b(?:{'|'.join(sorted(PREFIXES))})_[0-9a-z]{{6,}}",

@@ -6,8 +6,11 @@ An end is sent as text, `class: details`; `class_of` extracts the class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+from toryo.deeds import Blank
 
 
 class Failure(StrEnum):
@@ -62,10 +65,10 @@ class Nature:
     """Where time does not help: what people do about it."""
     guarded: str | None = None
     """Where a guard ended it: what it did, as a sentence."""
-    correct: str | None = None
-    """The option of `toryo agent edit` that corrects it."""
-    correct_project: str | None = None
-    """The option of `toryo project edit` that corrects it."""
+    correct: Mapping[str, Any] = field(default_factory=dict)
+    """What to edit of the agent to correct it."""
+    correct_project: Mapping[str, Any] = field(default_factory=dict)
+    """What to edit of the project to correct it."""
     fallback: bool = False
     """Whether another program is worth a try: it speaks against the program or its account, not against the agent."""
     outside: bool = False
@@ -98,7 +101,7 @@ NATURES: Mapping[Failure, Nature] = {
     Failure.MODEL_NOT_AVAILABLE: Nature(
         "its model is not available",
         people="Its model is not available. Choose another model, or get access to this one.",
-        correct="--model NAME",
+        correct={"model": Blank("NAME")},
         fallback=True,
         outside=True,
     ),
@@ -118,14 +121,14 @@ NATURES: Mapping[Failure, Nature] = {
     Failure.BAD_CONFIG: Nature(
         "its program or its options are not configured correctly",
         people="Its configuration has a mistake. Correct it, then resume the agent.",
-        correct="--option NAME=VALUE",
+        correct={"provider_options": Blank("NAME=VALUE")},
         logged=True,
     ),
     Failure.UNMETERED: Nature(
         "its program does not report what it spends, so its budget cannot limit it",
         people="Its program does not report what it spends, so its budget cannot limit it. Set prices in the "
         "Coordinator's file, set a budget in tokens, or allow starts without a limit. Then resume the agent.",
-        correct="--option unmetered=true",
+        correct={"provider_options": {"unmetered": True}},
         fallback=True,
         outside=True,
         logged=True,
@@ -133,19 +136,19 @@ NATURES: Mapping[Failure, Nature] = {
     Failure.BAD_DIRECTORY: Nature(
         "the directory of its project cannot be used",
         people="The directory of its project cannot be used. Correct it, then resume the agent.",
-        correct_project="--dir PATH",
+        correct_project={"working_directory": Blank("PATH")},
         logged=True,
     ),
     Failure.BAD_WORKTREE: Nature(
         "no worktree could be created for its task",
         people="Correct the cause, or switch worktrees off. Then resume the agent.",
-        correct_project="--set isolation=none",
+        correct_project={"settings": {"isolation": "none"}},
         logged=True,
     ),
     Failure.BAD_SETUP: Nature(
         "the worktree of its task could not be set up",
         people="Correct the cause, or the project's worktree_setup or worktree_copy. Then resume the agent.",
-        correct_project="--set worktree_setup=COMMANDS",
+        correct_project={"settings": {"worktree_setup": Blank("COMMANDS")}},
         outside=True,
         logged=True,
     ),

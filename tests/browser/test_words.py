@@ -19,8 +19,8 @@ from tests.browser.texts import TEXTS
 from tests.raw_words import RAW, raw
 from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError
+from toryo.deeds import VERBS
 from toryo.domain import needs
-from toryo.operations.overview.needs import CARRIED_OUT_BY
 
 pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
@@ -183,9 +183,12 @@ def test_every_kind_of_need_and_every_action_has_words(shop: Filled, chrome: Bro
     assert found == []
 
 
+_NAMES = {each.name for each in VERBS.values()}
+
+
 def _need(kind: needs.Kind, task: str, agent: str) -> dict[str, Any]:
     """One with all that such a text can hold, and with every action that there is."""
-    actions = [{"name": name, "command": f"toryo {name} {task}"} for name in CARRIED_OUT_BY if name != "discard"]
+    actions = [{"name": name, "command": f"toryo {name} {task}"} for name in _NAMES if name != "discard"]
     return {
         "kind": kind.value,
         "key": f"{kind.value} {task}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +10,6 @@ from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import filed, key
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
-from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.overview import needs
 
 pytestmark = pytest.mark.crew(workers=2, decomposition="never")
 
@@ -272,14 +268,6 @@ def test_a_queue_task_that_an_inactive_agent_has_kept_goes_back_to_the_queue(cre
     crew.move(task, "todo")
     crew.owner.call("activate_agent", agent_id="w3")
     assert crew.why("w3") == "start has_ready_queue_task"
-
-
-def test_every_action_of_a_need_has_an_operation() -> None:
-    """That of the words in the source; a name that is missing would fail where it is shown."""
-    written = "".join(path.read_text(encoding="utf-8") for path in Path(str(needs.__file__)).parents[1].rglob("*.py"))
-    names = set(re.findall(r'Action\("([a-z_]+)"', written)) | {"requeue", "retry", "answer", "open"}
-    assert names == set(needs.CARRIED_OUT_BY)
-    assert set(needs.CARRIED_OUT_BY.values()) <= set(catalogue())
 
 
 def test_a_viewer_is_told_of_what_is_stuck_and_of_nothing_that_only_others_may_do(crew: World) -> None:

@@ -242,37 +242,15 @@ def refused_as_typed(command: Any) -> Iterator[None]:
 
 def _typed(parameter: str, command: Any) -> str:
     """The option or argument of this command that sets a parameter; the parameter itself where none does."""
+    from toryo.deeds import OPTION_OF
+
     first = re.split(r"[.\[]", parameter, maxsplit=1)[0]
-    names = {first, first.removesuffix("_id"), _OPTION_OF.get(first, first)}
+    names = {first, first.removesuffix("_id"), OPTION_OF.get(first, first)}
     found = next((each for each in command.params if each.name.rstrip("_") in names), None)
     if found is None:
         return parameter
     option = max(found.opts, key=len)
     return option if option.startswith("-") else str(found.metavar or found.name.upper()).removesuffix("...")
-
-
-_OPTION_OF = {
-    "acceptance": "accept",
-    "add_dependencies": "depends_on",
-    "budget_usd": "budget",
-    "capabilities": "capability",
-    "catch_up_seconds": "catch_up",
-    "events": "event",
-    "dependencies": "depends_on",
-    "every_seconds": "every",
-    "login": "role",
-    "max_parallel_tasks": "max_parallel",
-    "once_at": "once",
-    "parent_task_id": "parent",
-    "person_id": "id",
-    "projects": "project",
-    "provider_options": "option",
-    "remove_dependencies": "no_longer_on",
-    "settings": "set",
-    "system_prompt": "prompt",
-    "working_directory": "dir",
-}
-"""Parameters of operations by the name of the option that sets them, where that differs by more than `_id`."""
 
 
 def given_before(context: typer.Context, **values: Any) -> None:

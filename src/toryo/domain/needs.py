@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+from toryo.deeds import Deed
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.questions import Question
 from toryo.domain.tasks import Details, Task
@@ -42,14 +43,6 @@ class Kind(StrEnum):
 
 
 _URGENCY = {kind: rank for rank, kind in enumerate(Kind)}
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """An action that settles a need, and its command."""
-
-    name: str
-    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +133,7 @@ class Need:
     title: str
     text: str
     since: Millis
-    actions: tuple[Action, ...]
+    actions: tuple[Deed, ...]
     project_id: str | None = None
     task_id: str | None = None
     agent_id: str | None = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from typing import Any
 
+from toryo.deeds import TO_SAY, Blank
 from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import LACKS, Offer, gone
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -19,17 +22,18 @@ from toryo.workflow.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class PlacementProblem:
-    """`none` or one of LACKS; what is missing in words, and what people do about it with its command. `of_agent`: a
-    change of the agent helps."""
+    """`none` or one of LACKS; what is missing in words, and what people do about it. `of_agent`: a change of the
+    agent helps."""
 
     code: str
     words: Worded
     remedy: Worded
-    command: str
+    correct: Mapping[str, Any] = field(default_factory=dict)
+    """What to edit of the agent, where that helps."""
 
     @property
     def of_agent(self) -> bool:
-        return self.code in ("no_provider", "no_account", "no_capability", "no_labels")
+        return bool(self.correct)
 
 
 def program(
@@ -81,7 +85,6 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
             "none",
             constant("No Coordinator has called for 90 s."),
             constant("Start one: `toryo up`, or `toryo coordinator` if a server is running."),
-            "toryo coordinator",
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
     return _problem(code, agent, program, [seen for seen, its in missing if its == code])
@@ -103,7 +106,7 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
                 "Install it there, or give the agent another provider: toryo agent edit {agent_id} --provider NAME",
                 agent_id=agent.id,
             ),
-            f"toryo agent edit {agent.id} --provider NAME",
+            {"provider": Blank("NAME")},
         )
     if code == "no_account":
         return _without_account(agent, program, names, near)
@@ -112,7 +115,6 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
             code,
             say("{names} starts only agents named in its file.", names=names),
             say("Add agents.{agent_id} there, or remove agents: from the file.", agent_id=agent.id),
-            "toryo doctor",
         )
     if code == "no_capability":
         wanted = ", ".join(sorted({word for seen in near for word in seen.capabilities or []})) or "none"
@@ -124,7 +126,7 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
                 "file.",
                 agent_id=agent.id,
             ),
-            f"toryo agent edit {agent.id} --capability WORD",
+            {"capabilities": [Blank("WORD")]},
         )
     lacking = ", ".join(sorted(agent.labels - set(min(near, key=lambda each: _lacks(agent, each)).labels)))
     return PlacementProblem(
@@ -133,7 +135,7 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
         constant(
             "Add the label to labels: in the Coordinator's file, or remove it from the agent's provider_options.labels."
         ),
-        f"toryo agent edit {agent.id} --option labels=…",
+        {"provider_options": {"labels": TO_SAY}},
     )
 
 
@@ -156,7 +158,7 @@ def _without_account(agent: Agent, program: Program, names: str, near: list[Seen
             agent_id=agent.id,
             option=option,
         ),
-        f"toryo agent edit {agent.id} --option {option}",
+        {"provider_options": Blank(option)},
     )
 
 

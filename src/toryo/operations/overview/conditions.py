@@ -6,27 +6,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from shlex import quote
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from typing_extensions import TypedDict
 
+from toryo.deeds import TO_SAY, Blank, Deed, deed
 from toryo.domain import usages
 from toryo.domain.agents import Kind
 from toryo.domain.conditions import Condition
 from toryo.domain.coordinators import GONE_AFTER, gone
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
-from toryo.domain.needs import Action
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.times import SECOND, Millis, iso_or_none
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import schemas
+from toryo.operations.calls import deeds, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.overview import needs, unplaced
+from toryo.operations.overview import unplaced
 from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.unplaced import Unplaced
@@ -65,7 +64,7 @@ class ProjectCondition(TypedDict):
 class _Found:
     kind: Condition
     text: Worded
-    actions: tuple[Action, ...]
+    actions: tuple[Deed, ...]
     since: Millis | None = None
     until: Millis | None = None
     agent_id: str | None = None
@@ -93,7 +92,7 @@ def look_again_after(picture: Picture, *, waits: bool) -> int:
 
 def _shown(call: Call, project: Project, found: _Found) -> ProjectCondition:
     login = call.caller.login
-    may = [each for each in found.actions if login is None or needs.may(login, each)]
+    may = [each for each in found.actions if login is None or deeds.may(login, each)]
     return {
         "kind": found.kind.value,
         "project_id": project.id,
@@ -102,7 +101,7 @@ def _shown(call: Call, project: Project, found: _Found) -> ProjectCondition:
         "until": iso_or_none(found.until),
         "agent_id": found.agent_id,
         "account": found.account,
-        "actions": [{"name": each.name, "command": each.command} for each in ([] if login is Login.VIEWER else may)],
+        "actions": deeds.shown([] if login is Login.VIEWER else may),
     }
 
 
@@ -125,7 +124,7 @@ def _found(call: Call, picture: Picture, project: Project) -> Iterator[_Found]:
 
 
 def _archived(call: Call, project: Project) -> _Found:
-    restore = Action("restore", f"toryo project resume {project.id}")
+    restore = deed("restore", project_id=project.id)
     text = constant("This project is archived: no agent is started in it.")
     return _Found(Condition.ARCHIVED, _by(call, project, "project.archived", text), (restore,), project.paused_at)
 
@@ -138,7 +137,7 @@ def _paused(call: Call, picture: Picture, project: Project) -> _Found:
     if leaving:
         more = constant("1 agent is leaving.") if leaving == 1 else say("{count} agents are leaving.", count=leaving)
         told = together((told, more))
-    resume = Action("resume_project", f"toryo project resume {project.id}")
+    resume = deed("resume_project", project_id=project.id)
     return _Found(Condition.PAUSED, _by(call, project, "project.paused", told), (resume,), project.paused_at)
 
 
@@ -150,7 +149,7 @@ def _by(call: Call, project: Project, kind: str, text: Worded) -> Worded:
 
 
 def _no_team(project: Project) -> _Found:
-    add = Action("add_agent", f"toryo agent add ID --role worker --provider NAME --project {project.id}")
+    add = deed("add_agent", id=Blank("ID"), role="worker", provider=Blank("NAME"), projects=[project.id])
     return _Found(Condition.NO_TEAM, constant("No agent works in this project."), (add,))
 
 
@@ -185,17 +184,17 @@ def _gone(picture: Picture, project: Project, unstarted: Sequence[Unplaced]) -> 
     yield _Found(Condition.COORDINATOR_GONE, told, (_MACHINES,), since)
 
 
-_MACHINES = Action("machines", "toryo doctor")
+_MACHINES = deed("machines")
 
 
 def _missing(those: Sequence[Unplaced]) -> _Found:
     first = those[0]
     wait, since = _tasks_wait(sum(len(each.tasks) for each in those)), min(each.since for each in those)
-    change = Action("change_program", f"toryo agent edit {first.agent.id} --provider NAME")
+    change = deed("change_program", agent_id=first.agent.id, provider=Blank("NAME"))
     if first.obstacle.code == "no_provider":
         told = together((say("No Coordinator has {program}.", program=first.program.provider), wait))
         return _Found(Condition.PROGRAM_MISSING, told, (change, _MACHINES), since, agent_id=first.agent.id)
-    correct = (Action("correct", first.obstacle.command),) if first.obstacle.of_agent else ()
+    correct = (deed("correct", agent_id=first.agent.id, **first.obstacle.correct),) if first.obstacle.of_agent else ()
     told = together((say("No Coordinator accepts {agent}.", agent=first.agent.name), first.obstacle.words, wait))
     return _Found(Condition.PROGRAM_MISSING, told, (*correct, _MACHINES), since, agent_id=first.agent.id)
 
@@ -219,8 +218,8 @@ def _budget(picture: Picture, project: Project) -> Iterator[_Found]:
             if used_up == "budget_per_day"
             else say("Today's budget of {budget:,} tokens is used up.", budget=limit)
         )
-        edit = Action("raise", f"toryo project edit {project.id} --set {used_up}=…")
-        usage = Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task")
+        edit = deed("raise", project_id=project.id, settings={used_up: TO_SAY})
+        usage = deed("usage", project_id=project.id, days=1, by=("agent", "task"))
         until = usages.end_of_day(picture.now)
         yield _Found(Condition.BUDGET_USED_UP, together((told, _tasks_wait(waiting))), (edit, usage), until=until)
 
@@ -236,11 +235,11 @@ def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
 
 def _quota(project: Project, reason: str, accounts: tuple[str, ...], waits: Sequence[Wait]) -> _Found:
     used_up, account = reason == "cooling_down", accounts[0]
-    edit = [] if used_up else [Action("edit_quota", f"toryo quota edit {quote(account)} {_ENDED_BY[reason]}")]
+    edit = [] if used_up else [deed("edit_quota", account=account, **_ENDED_BY[reason])]
     return _Found(
         Condition.QUOTA_USED_UP if used_up else Condition.QUOTA_KEPT,
         together((_about_quota(reason, accounts), _tasks_wait(len(waits)))),
-        (*edit, Action("usage", f"toryo usage --project {project.id}")),
+        (*edit, deed("usage", project_id=project.id)),
         until=min(each.until for each in waits),
         account=account,
     )
@@ -258,5 +257,8 @@ def _about_quota(reason: str, accounts: tuple[str, ...]) -> Worded:
     )
 
 
-_ENDED_BY = {"reserve_kept": "--reserve PERCENT", "no_spare_quota": "--low-priority any"}
-"""The option of `toryo quota edit`, by the reason of the launch table."""
+_ENDED_BY: Mapping[str, Mapping[str, str]] = {
+    "reserve_kept": {"reserve": Blank("PERCENT")},
+    "no_spare_quota": {"low_priority": "any"},
+}
+"""What is edited of the quota, by the reason of the launch table."""

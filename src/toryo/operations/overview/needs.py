@@ -6,7 +6,7 @@ request concerns everyone who may judge it; any other need the person nearest ab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import takewhile
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toryo.block_reasons import WORDS
+from toryo.deeds import TO_SAY, Blank, Deed, deed
 from toryo.domain import acceptance, budgets, merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
@@ -21,7 +22,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.merge_queue import Entry
 from toryo.domain.messages import MessageKind
-from toryo.domain.needs import Action, Kind, Need, Request, requested
+from toryo.domain.needs import Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.questions import Question
@@ -33,11 +34,9 @@ from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Review, Worktree
 from toryo.failures import NATURES, Failure, class_of, nature_of, ordered
-from toryo.operations.calls import fault_isolation, rendering, schemas, sign_in_lockout, visibility
+from toryo.operations.calls import deeds, fault_isolation, rendering, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.internal_faults import Fault
 from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns, reason_texts
@@ -72,67 +71,6 @@ _NO_REASON = "No reason was given."
 
 NEEDS = "needs"
 
-CARRIED_OUT_BY = {
-    "add_agent": "create_agent",
-    "add_to_merge_queue": "add_to_merge_queue",
-    "activate": "activate_agent",
-    "answer": "send_chat_message",
-    "answer_question": "answer_question",
-    "approve": "approve_task",
-    "assign": "edit_task",
-    "block": "move_task",
-    "cancel": "move_task",
-    "change_program": "edit_agent",
-    "complete": "move_task",
-    "correct": "edit_agent",
-    "correct_project": "edit_project",
-    "discard": "discard_task_work",
-    "edit": "edit_task",
-    "edit_quota": "edit_quota",
-    "free": "edit_task",
-    "join": "add_member",
-    "list": "show_task",
-    "log": "read_launch_log",
-    "machines": "server_status",
-    "merge": "merge_task",
-    "open": "open_chat",
-    "put_back": "move_task",
-    "raise": "edit_project",
-    "raise_agent": "edit_agent",
-    "raise_task": "edit_task",
-    "reject": "reject_task",
-    "remove_from_merge_queue": "remove_from_merge_queue",
-    "renew": "renew_passkey",
-    "requeue": "requeue_task",
-    "restore": "resume_project",
-    "resume_schedule": "resume_schedule",
-    "resume_webhook": "resume_webhook",
-    "show_schedule": "show_schedule",
-    "show_webhook": "show_webhook",
-    "resume": "resume_agent",
-    "resume_merge_queue": "resume_merge_queue",
-    "resume_project": "resume_project",
-    "retry": "move_task",
-    "review": "diff_task",
-    "serve": "file_task",
-    "show": "show_task",
-    "start": "move_task",
-    "tell": "steer_task",
-    "unblock": "move_task",
-    "usage": "show_usage",
-    "why": "why",
-    "withdraw": "withdraw_question",
-}
-"""The operation of each action; an action is not suggested to people who may not call it."""
-_NOT_FOR_VIEWERS = (Grant.WRITER, Grant.OWNER)
-
-
-def may(login: Login, action: Action) -> bool:
-    grant = catalogue()[CARRIED_OUT_BY[action.name]].grant
-    if login is Login.VIEWER:
-        return grant not in _NOT_FOR_VIEWERS
-    return login is Login.OWNER or grant is not Grant.OWNER
-
 
 def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
     """What needs this person, the most urgent first. Of a `picture` that was taken already: in its projects."""
@@ -162,7 +100,7 @@ def shown(need: Need, now: Millis) -> schemas.Need:
         "title": need.title,
         "text": need.text,
         "since": iso(need.since),
-        "actions": [{"name": action.name, "command": action.command} for action in need.actions],
+        "actions": deeds.shown(need.actions),
         "request": _request(need.request) if need.request is not None else None,
         "questions": [rendering.question(each, now) for each in need.questions],
         "path": _path(need),
@@ -273,7 +211,7 @@ class _View:
     def allowed(self, need: Need) -> Need:
         """With nothing to do but what its person may do."""
         login = self._login(need.person_id)
-        return replace(need, actions=tuple(action for action in need.actions if may(login, action)))
+        return replace(need, actions=tuple(action for action in need.actions if deeds.may(login, action)))
 
     def _login(self, person_id: str) -> Login:
         """What somebody asks with; of somebody else, what their account is for."""
@@ -313,7 +251,7 @@ def _found(view: _View) -> list[Need]:
     return sorted((view.allowed(each) for each in mine), key=lambda each: each.order)
 
 
-_FOLDED = {Kind.DEAD_LETTER: "queue dead", Kind.STUCK: "task list"}
+_FOLDED = {Kind.DEAD_LETTER: "list_dead_letters", Kind.STUCK: "list"}
 """Kinds of which one cause (a queue whose tasks fail, an agent that stays away) brings many; what lists them."""
 
 
@@ -333,7 +271,7 @@ def _folded(found: Iterable[Need]) -> Iterator[Need]:
         if not more:
             yield first
             continue
-        listing = Action("list", f"toryo {_FOLDED[first.kind]} --project {first.project_id}")
+        listing = deed(_FOLDED[first.kind], project_id=first.project_id)
         common = [action for action in first.actions if all(action in other.actions for other in those)]
         others = say("The same applies to {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
         yield replace(
@@ -372,7 +310,7 @@ def _of_task(
     kind: Kind,
     task: Task,
     words: tuple[str, str],
-    *actions: Action,
+    *actions: Deed,
     since: Millis,
     request: Request | None = None,
 ) -> Iterator[Need]:
@@ -385,7 +323,7 @@ def _of_task(
             title=words[0],
             text=words[1],
             since=since,
-            actions=(*actions, Action("show", f"toryo task show {task.id}")),
+            actions=(*actions, deed("show", task_id=task.id)),
             project_id=task.project_id,
             task_id=task.id,
             agent_id=task.assignee_id,
@@ -418,8 +356,8 @@ def _approvals(view: _View) -> Iterator[Need]:
                     )
                 ),
             ),
-            Action("approve", f"toryo task approve {task.id}"),
-            Action("reject", f"toryo task reject {task.id} --reason …"),
+            deed("approve", task_id=task.id),
+            deed("reject", task_id=task.id, reason=TO_SAY),
             since=task.updated_at,
             request=request,
         )
@@ -464,8 +402,8 @@ def _questions(view: _View) -> Iterator[Need]:
                 ),
                 together((*(_asked(each) for each in form[1:] and form), *_terms(view, form))),
             ),
-            Action("answer_question", f"toryo answer {first.id} …"),
-            *(() if review else (Action("withdraw", f"toryo answer {first.id} --withdraw"),)),
+            deed("answer_question", question_id=first.id, text=TO_SAY),
+            *(() if review else (deed("withdraw", question_id=first.id),)),
             since=first.created_at,
         ):
             same = (need.person_id, task.project_id, first.alike)
@@ -541,7 +479,7 @@ def _blocks(view: _View) -> Iterator[Need]:
 
 
 def _block(
-    view: _View, task: Task, remedy: remedies.Remedy | None, failures: Worded, log: Action | None
+    view: _View, task: Task, remedy: remedies.Remedy | None, failures: Worded, log: Deed | None
 ) -> Iterator[Need]:
     reason = task.blocked_reason or constant(_NO_REASON)
     guarded = task.blocked_by_guard
@@ -567,14 +505,14 @@ def _block(
             ),
         ),
         *(remedy.actions if remedy else ()),
-        Action("unblock", f"toryo task move {task.id} in_progress"),
-        Action("cancel", f"toryo task cancel {task.id} --reason …"),
+        deed("unblock", task_id=task.id),
+        deed("cancel", task_id=task.id, reason=TO_SAY),
         *((log,) if log is not None else ()),
         since=task.moved_at,
     )
 
 
-def _logs_of(view: _View, tasks: Collection[Task]) -> dict[str, Action]:
+def _logs_of(view: _View, tasks: Collection[Task]) -> dict[str, Deed]:
     """By task: what was printed by the process in which its assignee has moved it (it may have been started for the
     task above), else by the newest that was started for it."""
     tx = view.call.tx
@@ -590,7 +528,7 @@ def _logs_of(view: _View, tasks: Collection[Task]) -> dict[str, Action]:
     newest = tx.launches.last_of_tasks(others) if others else {}
     found = {task_id: launches.get(launch_id) for task_id, launch_id in moved.items()} | newest
     return {
-        task_id: Action("log", f"toryo logs {launch.id}")
+        task_id: deed("log", launch_id=launch.id)
         for task_id, launch in found.items()
         if launch is not None and launch.coordinator_id is not None
     }
@@ -624,8 +562,7 @@ def _failures(view: _View) -> Iterator[Need]:
             yield replace(need, about=f"{task.project_id} {task.agent_type}") if task.for_queue else need
 
 
-def _failure_of(view: _View, task: Task, why: str, log: Action | None) -> Iterator[Need]:
-    again = "requeue" if task.for_queue else "retry"
+def _failure_of(view: _View, task: Task, why: str, log: Deed | None) -> Iterator[Need]:
     yield from _of_task(
         view.responsible(task.assignee_id, task.project_id),
         Kind.DEAD_LETTER if task.for_queue else Kind.FAILED,
@@ -634,8 +571,8 @@ def _failure_of(view: _View, task: Task, why: str, log: Action | None) -> Iterat
             say("Dead letter: {title}" if task.for_queue else "Failed: {title}", title=task.title),
             _said_by(view.name(task.assignee_id) if task.assignee_id else "", why),
         ),
-        Action(again, f"toryo queue requeue {task.id}" if task.for_queue else f"toryo task retry {task.id}"),
-        Action("cancel", f"toryo task cancel {task.id} --reason …"),
+        deed("requeue" if task.for_queue else "retry", task_id=task.id),
+        deed("cancel", task_id=task.id, reason=TO_SAY),
         *((log,) if log is not None else ()),
         since=task.completed_at or task.moved_at,
     )
@@ -668,9 +605,9 @@ def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
         Kind.REVIEW,
         task,
         (say("Review changes: {title}", title=task.title), work.told_trouble[:BRIEF] if work.told_trouble else size),
-        Action("review", f"toryo task diff {task.id}"),
-        Action("merge", f"toryo task merge {task.id}"),
-        Action("discard", f"toryo task discard {task.id}"),
+        deed("review", task_id=task.id),
+        deed("merge", task_id=task.id),
+        deed("discard", task_id=task.id),
         since=task.completed_at or task.moved_at,
     )
 
@@ -710,9 +647,9 @@ def _merge_queues(view: _View) -> Iterator[Need]:
                 ),
                 merge_queue_texts.for_people(view.call, entry),
             ),
-            Action("review", f"toryo task diff {task.id}"),
-            Action("add_to_merge_queue", f"toryo merge-queue add {task.id}"),
-            Action("discard", f"toryo task discard {task.id}"),
+            deed("review", task_id=task.id),
+            deed("add_to_merge_queue", task_id=task.id),
+            deed("discard", task_id=task.id),
             since=entry.ended_at or entry.added_at,
         )
     lanes: dict[tuple[str, str, str], Entry] = {}
@@ -728,8 +665,8 @@ def _merge_queues(view: _View) -> Iterator[Need]:
                 say("The merge queue cannot merge into {target}: {title}", target=entry.target, title=task.title),
                 constant(entry.trouble[:BRIEF]) if entry.trouble else merge_queue_texts.obstacle(view.call, entry),
             ),
-            Action("resume_merge_queue", f"toryo merge-queue resume --project {entry.project_id}"),
-            Action("remove_from_merge_queue", f"toryo merge-queue remove {task.id}"),
+            deed("resume_merge_queue", project_id=entry.project_id),
+            deed("remove_from_merge_queue", task_id=task.id),
             since=entry.added_at,
         ):
             yield replace(need, about=f"{entry.project_id} {entry.coordinator_id} {entry.target}")
@@ -763,7 +700,7 @@ def _checks_on_base(view: _View) -> Iterator[Need]:
                 ),
                 text=together(said, "\n"),
                 since=tried["at"],
-                actions=(Action("correct_project", f"toryo project edit {project.id} --set required_checks=…"),),
+                actions=(deed("correct_project", project_id=project.id, settings={"required_checks": TO_SAY}),),
                 project_id=project.id,
             )
 
@@ -784,8 +721,8 @@ def _moved_bases(view: _View, told: Collection[tuple[str, str, str | None]]) -> 
                 say("Merges into {target} are on hold until you review the branch", target=each.base_branch),
                 constant(each.moved_base["words"]),
             ),
-            Action("review", f"toryo task diff {each.task_id}"),
-            Action("merge", f"toryo task merge {each.task_id} --anyway"),
+            deed("review", task_id=each.task_id),
+            deed("merge", task_id=each.task_id, anyway=True),
             since=each.updated_at,
         ):
             yield replace(need, about=" ".join(map(str, each.base)))
@@ -811,8 +748,8 @@ def _stalls(view: _View) -> Iterator[Need]:
                     say("Stalled: {title}", title=task.title),
                     constant("Some of its subtasks are ready to start, but no one has started them."),
                 ),
-                Action("list", f"toryo task list --project {task.project_id}"),
-                *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
+                deed("list", project_id=task.project_id),
+                *([deed("why", agent_id=task.assignee_id)] if task.assignee_id else []),
                 since=task.moved_at,
             )
 
@@ -839,7 +776,7 @@ def _freed(view: _View) -> Iterator[Need]:
                 task,
                 (say("Stuck: {title}", title=task.title), together((constant(_NOT_STARTED), hindered))),
                 *_released(task, hindrance),
-                Action("cancel", f"toryo task cancel {task.id} --reason …"),
+                deed("cancel", task_id=task.id, reason=TO_SAY),
                 since=task.moved_at,
             )
 
@@ -848,12 +785,12 @@ _NOT_STARTED = "The block was resolved, but the task could not continue at that 
 _TOLD_ELSEWHERE = (StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.NOT_APPROVED, StartBlocker.DEPENDENCY)
 
 
-def _released(task: Task, hindrance: StartBlocker | None) -> Iterator[Action]:
+def _released(task: Task, hindrance: StartBlocker | None) -> Iterator[Deed]:
     """What lets it go on: nothing but that which would not be refused."""
     if hindrance is None:
-        yield Action("unblock", f"toryo task move {task.id} in_progress")
+        yield deed("unblock", task_id=task.id)
     elif hindrance is not StartBlocker.ANCESTOR_CLOSED:
-        yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+        yield deed("assign", task_id=task.id, assignee_id=Blank("AGENT"))
 
 
 def _stuck_in(view: _View, told: Collection[str]) -> Iterator[Need]:
@@ -892,8 +829,8 @@ def _own_tasks(view: _View) -> Iterator[Need]:
                 say("Your task: {title}", title=task.title),
                 say("It is in progress and assigned to you. Created by {creator}.", creator=view.name(task.created_by)),
             ),
-            Action("complete", f"toryo task move {task.id} completed"),
-            Action("block", f"toryo task move {task.id} blocked --reason …"),
+            deed("complete", task_id=task.id),
+            deed("block", task_id=task.id, reason=TO_SAY),
             since=task.moved_at,
         )
 
@@ -923,17 +860,13 @@ def _thread(view: _View, unread: Unread, kind: Kind, title: str) -> Need:
         text=together((message.content[:BRIEF] if message is not None else "", more)),
         since=unread.since,
         actions=(
-            Action("answer" if kind is Kind.MESSAGE else "open", _chat(unread)),
-            *([Action("why", f"toryo why {unread.other_id}")] if kind is Kind.NOBODY_CAME else []),
+            deed("answer" if kind is Kind.MESSAGE else "open", agent_id=unread.other_id, project_id=unread.project_id),
+            *([deed("why", agent_id=unread.other_id)] if kind is Kind.NOBODY_CAME else []),
         ),
         project_id=unread.project_id,
         task_id=message.related_task_id if message is not None else None,
         agent_id=unread.other_id,
     )
-
-
-def _chat(unread: Unread) -> str:
-    return f"toryo chat {unread.other_id} --project {unread.project_id}"
 
 
 def _delegations(view: _View) -> Iterator[Need]:
@@ -950,7 +883,7 @@ def _delegations(view: _View) -> Iterator[Need]:
                 say("Delegation to {who} failed: {title}", who=view.name(delegation.target_agent_id), title=task.title),
                 _failure(delegation),
             ),
-            Action("tell", f"toryo task steer {task.id} …"),
+            deed("tell", task_id=task.id, text=TO_SAY),
             since=delegation.ended_at or delegation.created_at,
         )
 
@@ -1016,8 +949,8 @@ def _budgets_of_agents(view: _View) -> Iterator[Need]:
                 ),
                 since=max(since[agent.id], usages.day_of(view.now) * DAY),
                 actions=(
-                    Action("raise_agent", f"toryo agent edit {agent.id} --option {name}=…"),
-                    Action("usage", "toryo usage --days 1 --by agent,task"),
+                    deed("raise_agent", agent_id=agent.id, provider_options={name: TO_SAY}),
+                    deed("usage", days=1, by=("agent", "task")),
                 ),
                 agent_id=agent.id,
             )
@@ -1044,16 +977,12 @@ def _budgets_of_tasks(view: _View) -> Iterator[Need]:
                 text=constant("No agent works on this task or its subtasks until the budget is raised."),
                 since=max(each.moved_at for each in waiting),
                 actions=(
-                    Action("raise_task", f"toryo task edit {task.id} --{_OPTIONS[name]} …"),
-                    Action("usage", f"toryo usage --task {task.id} --by agent"),
+                    deed("raise_task", task_id=task.id, **{f"budget_{name}": TO_SAY}),
+                    deed("usage", task_id=task.id, by="agent"),
                 ),
                 task_id=task.id,
                 project_id=task.project_id,
             )
-
-
-_OPTIONS = {"usd": "budget", "tokens": "budget-tokens"}
-"""Of `toryo task edit`."""
 
 
 def _used_up(view: _View, project: Project, name: str, spent: Worded, waiting_since: Millis) -> Iterator[Need]:
@@ -1074,8 +1003,8 @@ def _used_up(view: _View, project: Project, name: str, spent: Worded, waiting_si
             ),
             since=max(used_up, waiting_since),
             actions=(
-                Action("raise", f"toryo project edit {project.id} --set {name}=…"),
-                Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task"),
+                deed("raise", project_id=project.id, settings={name: TO_SAY}),
+                deed("usage", project_id=project.id, days=1, by=("agent", "task")),
             ),
             project_id=project.id,
         )
@@ -1127,12 +1056,15 @@ def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> It
                 ),
                 text=together(found),
                 since=agent.updated_at,
-                actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
+                actions=(deed("correct", agent_id=agent.id, **_CORRECTED_BY[code]),),
                 agent_id=agent.id,
             )
 
 
-_CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
+_CORRECTED_BY: Mapping[str, Mapping[str, Blank]] = {
+    "bad_options": {"provider_options": Blank("NAME=VALUE")},
+    "no_provider": {"provider": Blank("NAME")},
+}
 
 
 def _unplaced(view: _View) -> Iterator[Need]:
@@ -1150,9 +1082,9 @@ def _unplaced(view: _View) -> Iterator[Need]:
     for (person_id, *cause), those in alike.items():
         first, owner = those[0], view.owns(person_id)
         by_owner = constant("An owner can change the agent.") if first.obstacle.of_agent else ""
-        correct = Action("change_program", f"toryo agent edit {first.agent.id} --provider NAME")
+        correct = deed("change_program", agent_id=first.agent.id, provider=Blank("NAME"))
         if first.obstacle.code != "no_provider":
-            correct = Action("correct", first.obstacle.command)
+            correct = deed("correct", agent_id=first.agent.id, **first.obstacle.correct)
         yield Need(
             person_id=person_id,
             kind=Kind.AGENT_CANNOT_START,
@@ -1162,8 +1094,8 @@ def _unplaced(view: _View) -> Iterator[Need]:
             since=min(each.since for each in those),
             actions=(
                 *([correct] if owner and first.obstacle.of_agent else []),
-                Action("machines", "toryo doctor"),
-                Action("why", f"toryo why {first.agent.id}"),
+                deed("machines"),
+                deed("why", agent_id=first.agent.id),
             ),
             project_id=first.project_id,
             agent_id=first.agent.id,
@@ -1225,10 +1157,9 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
     known = nature.people or nature.guarded
     checks = _failed_checks(view, launches) if nature.guarded else ""
     why = constant(known) if known else constant("It is started again when its cooldown is over.")
-    correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
+    correct = [deed("correct", agent_id=agent.id, **nature.correct)] if nature.correct else []
     if nature.correct_project and seen is not None:
-        command = f"toryo project edit {seen.project_id} {nature.correct_project}"
-        correct = [Action("correct_project", command)]
+        correct = [deed("correct_project", project_id=seen.project_id, **nature.correct_project)]
     for person_id in view.responsible(agent.id, None):
         yield Need(
             person_id=person_id,
@@ -1239,8 +1170,8 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
             since=_failed_at(view, agent.id, cooldown),
             actions=(
                 *correct,
-                Action("resume", f"toryo agent resume {agent.id}"),
-                *([Action("log", f"toryo logs {seen.id}")] if seen is not None else []),
+                deed("resume", agent_id=agent.id),
+                *([deed("log", launch_id=seen.id)] if seen is not None else []),
             ),
             agent_id=agent.id,
         )
@@ -1322,7 +1253,7 @@ def _locked(view: _View) -> Iterator[Need]:
                     time=iso(until),
                 ),
                 since=since,
-                actions=(Action("renew", f"toryo agent passkey {agent.id}"),),
+                actions=(deed("renew", agent_id=agent.id),),
                 agent_id=agent.id,
             )
 
@@ -1354,8 +1285,8 @@ def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
             text=why,
             since=schedule.state_at or schedule.created_at,
             actions=(
-                Action("resume_schedule", f"toryo schedule resume {schedule.id}"),
-                Action("show_schedule", f"toryo schedule show {schedule.id}"),
+                deed("resume_schedule", schedule_id=schedule.id),
+                deed("show_schedule", schedule_id=schedule.id),
             ),
             project_id=schedule.project_id,
         )
@@ -1379,8 +1310,8 @@ def _webhooks(view: _View) -> Iterator[Need]:
                 text=why,
                 since=webhook.state_at or webhook.created_at,
                 actions=(
-                    Action("resume_webhook", f"toryo webhook resume {webhook.id}"),
-                    Action("show_webhook", f"toryo webhook show {webhook.id}"),
+                    deed("resume_webhook", webhook_id=webhook.id),
+                    deed("show_webhook", webhook_id=webhook.id),
                 ),
                 project_id=webhook.project_id,
             )
@@ -1395,8 +1326,8 @@ def _faults(view: _View) -> Iterator[Need]:
     for fault in view.call.context.faults.lasting(view.now):
         found.setdefault((fault.agent_id or "", fault.project_id or ""), []).append(fault)
     for (agent_id, project_id), faults in found.items():
-        looks = [Action("why", f"toryo why {agent_id}")] if agent_id in view.agents else []
-        looks += [Action("list", f"toryo task list --project {project_id}")] if project_id and not looks else []
+        looks = [deed("why", agent_id=agent_id)] if agent_id in view.agents else []
+        looks += [deed("list", project_id=project_id)] if project_id and not looks else []
         where, times = ", ".join(each.where for each in faults), sum(each.times for each in faults)
         for person_id in view.owners():
             yield Need(

@@ -1,6 +1,6 @@
-"""Which actions of a need take one request and no words: a notification offers them as buttons.
+"""The deeds of a need that a notification offers as buttons: those that take one request and no words.
 
-`needs.CARRIED_OUT_BY` names the operation of each action, the catalogue its route.
+A notice is stored as people are shown it: the verb of each deed names its operation, the catalogue its route.
 """
 
 from __future__ import annotations
@@ -12,16 +12,9 @@ from urllib.parse import quote
 
 from typing_extensions import TypedDict
 
+from toryo.deeds import VERBS
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.overview.needs import CARRIED_OUT_BY
 
-BODIES: Mapping[str, Mapping[str, str]] = {
-    "approve": {},
-    "unblock": {"status": "in_progress"},
-    "retry": {"status": "todo"},
-    "resume": {},
-}
-"""By action, what is sent."""
 MOST_BUTTONS = 2
 """That browsers show in a notification."""
 LONGEST_LABEL = 60
@@ -43,10 +36,10 @@ def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
     """Those of a need as people are shown it, in its order. `whole`: all that would be approved is shown."""
     found = []
     for action in need.get("actions") or ():
-        name = action["name"]
-        if name not in BODIES or (name == "approve" and not whole):
+        name, verb = action["name"], VERBS.get(action["name"])
+        if verb is None or not verb.one_click or (name == "approve" and not whole):
             continue
-        route = catalogue()[CARRIED_OUT_BY[name]].route
+        route = catalogue()[verb.operation].route
         assert route is not None
         ids = {part: need.get(part) for part in re.findall(r"{(\w+)}", route.path)}
         if None in ids.values():
@@ -58,7 +51,7 @@ def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
                 name=name,
                 method=route.method,
                 path=f"/api/v1{path}",
-                body=dict(BODIES[name]),
+                body=dict(verb.given),
                 version=version,
                 label=None,
             )

@@ -7,14 +7,13 @@ tasks blocked by a person, paused projects), and tasks that wait for something t
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
+from toryo.deeds import TO_SAY, Blank, Deed, deed
 from toryo.domain import task_readiness
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
-from toryo.domain.needs import Action
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
@@ -38,8 +37,8 @@ class Stuck:
     task: Task
     why: Worded
     since: Millis
-    actions: tuple[Action, ...]
-    for_owners: tuple[Action, ...] = ()
+    actions: tuple[Deed, ...]
+    for_owners: tuple[Deed, ...] = ()
     by_owner: Worded | None = None
     cause: tuple[str, ...] = ()
 
@@ -49,7 +48,7 @@ class _Idle:
     """Why an assignee is idle, and what an owner can do."""
 
     why: Worded
-    for_owners: Action
+    for_owners: Deed
     by_owner: Worded | None
 
 
@@ -92,7 +91,7 @@ class _Look:
             yield from self._below_failed(self.picture.tasks.get(task.blocked_cause))
 
     def _unchecked(self, task: Task, keeper: str | None) -> Stuck:
-        machines, why = Action("machines", "toryo doctor"), self.picture.why_unchecked(keeper)
+        machines, why = deed("machines"), self.picture.why_unchecked(keeper)
         if keeper is None:
             return Stuck(task, why, task.moved_at, (machines,), cause=("unchecked",))
         without = constant(
@@ -100,7 +99,7 @@ class _Look:
             "without that work."
         )
         why = together((why, without))
-        again = Action("put_back", f"toryo task move {self._main_of(task).id} todo")
+        again = deed("put_back", task_id=self._main_of(task).id)
         return Stuck(task, why, task.moved_at, (machines, again), cause=("unchecked", keeper))
 
     # --- what is in progress -------------------------------------------------------------------------------------
@@ -132,7 +131,7 @@ class _Look:
         if not agent.active:
             return _Idle(
                 say("Its assignee {agent} is inactive.", agent=agent.name),
-                Action("activate", f"toryo agent activate {agent.id}"),
+                deed("activate", agent_id=agent.id),
                 constant("An owner can activate it."),
             )
         if agent.human:
@@ -140,7 +139,7 @@ class _Look:
         if place not in self.places:
             return _Idle(
                 say("Its assignee {agent} is not a member of the project.", agent=agent.name),
-                Action("join", f"toryo agent edit {agent.id} --project {place[1]}"),
+                deed("join", agent_id=agent.id, project_id=place[1]),
                 constant("An owner can add it to the project."),
             )
         if not agent.managed and self._nobody_starts_it(place, task):
@@ -150,7 +149,7 @@ class _Look:
                     "Toryo cannot start it.",
                     agent=agent.name,
                 ),
-                Action("correct", f"toryo agent edit {agent.id} --provider NAME"),
+                deed("correct", agent_id=agent.id, provider=Blank("NAME")),
                 constant("An owner can give it a provider."),
             )
         return None
@@ -208,30 +207,29 @@ class _Look:
             title=top.title,
             status=top.status,
         )
-        put_back = Action("put_back", f"toryo task move {task.id} todo")
-        return Stuck(task, said, task.moved_at, (Action("start", f"toryo task move {top.id} in_progress"), put_back))
+        put_back = deed("put_back", task_id=task.id)
+        return Stuck(task, said, task.moved_at, (deed("start", task_id=top.id), put_back))
 
     def _waiting(self, top: Task) -> Stuck:
         others = [self.picture.tasks[each] for each in sorted(self.waits[top.id])]
         said = say("It waits for {names}, which cannot continue either.", names=_names(others))
-        list_all = Action("list", f"toryo task list --project {top.project_id}")
-        return Stuck(top, said, top.moved_at, (Action("why", f"toryo why {top.assignee_id}"), list_all))
+        list_all = deed("list", project_id=top.project_id)
+        return Stuck(top, said, top.moved_at, (deed("why", agent_id=top.assignee_id), list_all))
 
     # --- next steps --------------------------------------------------------------------------------------------------
 
     def _to_do(self, task: Task) -> Iterator[Stuck]:
         tree_state = self._tree_state(task)
-        cancel = Action("cancel", f"toryo task cancel {task.id} --reason …")
+        cancel = deed("cancel", task_id=task.id, reason=TO_SAY)
         dead = [dependency for dependency in tree_state.tree.dependencies(task) if self._never_completes(dependency)]
         if dead and not self._left_to_agent(task):
             said = say("It depends on {names}, which will not be completed.", names=_names(dead))
-            without = " ".join(f"--no-longer-on {each.id}" for each in dead)
             since = max(each.moved_at for each in (task, *dead))
-            free = Action("free", f"toryo task edit {task.id} {without}")
+            free = deed("free", task_id=task.id, remove_dependencies=[each.id for each in dead])
             yield Stuck(task, said, since, (free, cancel), cause=("dependency", *_few(each.id for each in dead)))
         elif task.agent_type is not None and self._nobody_comes(tree_state, task, task.agent_type):
             said = say(REASONS["no_agent_for_queue"].words, queue=task.agent_type)
-            serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
+            serve = deed("serve", agent_type=task.agent_type)
             yield Stuck(task, said, task.moved_at, (serve, cancel), cause=("queue", task.agent_type))
 
     def _never_completes(self, task: Task) -> bool:
@@ -257,15 +255,15 @@ class _Look:
         if cause is None or cause.status is not Status.FAILED or not self._never_completes(cause):
             return
         said = constant("It failed. The tasks below it wait until it is retried or cancelled.")
-        retry = Action("retry", f"toryo task retry {cause.id}")
-        yield Stuck(cause, said, cause.moved_at, (retry, Action("cancel", f"toryo task cancel {cause.id} --reason …")))
+        retry = deed("retry", task_id=cause.id)
+        yield Stuck(cause, said, cause.moved_at, (retry, deed("cancel", task_id=cause.id, reason=TO_SAY)))
 
 
-def _given_away(task: Task) -> Action:
+def _given_away(task: Task) -> Deed:
     """The action that assigns it to another member, or a queue task to an agent of its queue."""
     if task.for_queue:
-        return Action("put_back", f"toryo task move {task.id} todo")
-    return Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+        return deed("put_back", task_id=task.id)
+    return deed("assign", task_id=task.id, assignee_id=Blank("AGENT"))
 
 
 def _few(ids: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
 from toryo.domain.tasks import CLOSED, Checks, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
-from toryo.operations.calls import rendering
+from toryo.operations.calls import deeds, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Id
@@ -347,7 +347,7 @@ def _first(call: Call, task: Task) -> First | None:
     remedy = remedies.of_block(call, task, agent, call.tx.tasks.details(task.id).context)
     if remedy is None:
         return None
-    actions = [NeedAction(name=action.name, command=action.command) for action in remedy.actions]
+    actions = deeds.shown(remedy.actions)
     return {"text": remedy.words, "actions": actions}
 
 

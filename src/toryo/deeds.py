@@ -1,0 +1,168 @@
+"""Deeds: what people are suggested to do, as an operation with its arguments, and how the command line says it.
+
+A need, a condition or a remedy names a deed; who shows it words it: the command line as a command, a page and a
+notification as a button. `VERBS` has one row for each; `operations/calls/deeds.py` knows who may do them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import Any
+
+
+class Blank(str):
+    """What the person has to fill in: stands as it is where the command has the value."""
+
+    __slots__ = ()
+
+
+TO_SAY = Blank("…")
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One row. `name` is what a page and a program know it by, `command` its words with the arguments that have no
+    option; every other argument is an option. `given` are the arguments that the command says by its words.
+    """
+
+    name: str
+    operation: str
+    command: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    one_click: bool = False
+    """Whether a notification offers it: it asks for nothing, and nobody has to see more before."""
+
+
+_VERBS = (
+    Verb("activate", "activate_agent", "agent activate {agent_id}"),
+    Verb("add_agent", "create_agent", "agent add {id}"),
+    Verb("add_to_merge_queue", "add_to_merge_queue", "merge-queue add {task_id}"),
+    Verb("answer", "send_chat_message", "chat {agent_id}"),
+    Verb("answer_question", "answer_question", "answer {question_id} {text}"),
+    Verb("approve", "approve_task", "task approve {task_id}", one_click=True),
+    Verb("assign", "edit_task", "task edit {task_id}"),
+    Verb("block", "move_task", "task move {task_id} blocked", {"status": "blocked"}),
+    Verb("cancel", "move_task", "task cancel {task_id}", {"status": "cancelled"}),
+    Verb("change_program", "edit_agent", "agent edit {agent_id}"),
+    Verb("complete", "move_task", "task move {task_id} completed", {"status": "completed"}),
+    Verb("correct", "edit_agent", "agent edit {agent_id}"),
+    Verb("correct_project", "edit_project", "project edit {project_id}"),
+    Verb("discard", "discard_task_work", "task discard {task_id}"),
+    Verb("edit", "edit_task", "task edit {task_id}"),
+    Verb("edit_quota", "edit_quota", "quota edit {account}"),
+    Verb("free", "edit_task", "task edit {task_id}"),
+    Verb("join", "add_member", "agent edit {agent_id}"),
+    Verb("list", "list_project_tasks", "task list"),
+    Verb("log", "read_launch_log", "logs {launch_id}"),
+    Verb("machines", "server_status", "doctor"),
+    Verb("merge", "merge_task", "task merge {task_id}"),
+    Verb("open", "open_chat", "chat {agent_id}"),
+    Verb("put_back", "move_task", "task move {task_id} todo", {"status": "todo"}),
+    Verb("raise", "edit_project", "project edit {project_id}"),
+    Verb("raise_agent", "edit_agent", "agent edit {agent_id}"),
+    Verb("raise_task", "edit_task", "task edit {task_id}"),
+    Verb("reject", "reject_task", "task reject {task_id}"),
+    Verb("remove_from_merge_queue", "remove_from_merge_queue", "merge-queue remove {task_id}"),
+    Verb("renew", "renew_passkey", "agent passkey {agent_id}"),
+    Verb("requeue", "requeue_task", "queue requeue {task_id}"),
+    Verb("restore", "resume_project", "project resume {project_id}"),
+    Verb("resume", "resume_agent", "agent resume {agent_id}", one_click=True),
+    Verb("resume_merge_queue", "resume_merge_queue", "merge-queue resume"),
+    Verb("resume_project", "resume_project", "project resume {project_id}"),
+    Verb("resume_schedule", "resume_schedule", "schedule resume {schedule_id}"),
+    Verb("resume_webhook", "resume_webhook", "webhook resume {webhook_id}"),
+    Verb("retry", "move_task", "task retry {task_id}", {"status": "todo"}, one_click=True),
+    Verb("review", "diff_task", "task diff {task_id}"),
+    Verb("serve", "file_task", "agent run --type {agent_type} -- COMMAND"),  # nobody starts it but its owner
+    Verb("show", "show_task", "task show {task_id}"),
+    Verb("show_schedule", "show_schedule", "schedule show {schedule_id}"),
+    Verb("show_webhook", "show_webhook", "webhook show {webhook_id}"),
+    Verb("start", "move_task", "task move {task_id} in_progress", {"status": "in_progress"}),
+    Verb("tell", "steer_task", "task steer {task_id} {text}"),
+    Verb("unblock", "move_task", "task move {task_id} in_progress", {"status": "in_progress"}, one_click=True),
+    Verb("usage", "show_usage", "usage"),
+    Verb("why", "why", "why {agent_id}"),
+    Verb("withdraw", "withdraw_question", "answer {question_id} --withdraw"),
+)
+VERBS: Mapping[str, Verb] = {
+    **{each.name: each for each in _VERBS},
+    "list_dead_letters": Verb("list", "list_dead_letters", "queue dead"),
+}
+
+OPTION_OF = {
+    "acceptance": "accept",
+    "add_dependencies": "depends_on",
+    "budget_usd": "budget",
+    "capabilities": "capability",
+    "catch_up_seconds": "catch_up",
+    "events": "event",
+    "dependencies": "depends_on",
+    "every_seconds": "every",
+    "login": "role",
+    "max_parallel_tasks": "max_parallel",
+    "once_at": "once",
+    "parent_task_id": "parent",
+    "person_id": "id",
+    "projects": "project",
+    "provider_options": "option",
+    "remove_dependencies": "no_longer_on",
+    "settings": "set",
+    "system_prompt": "prompt",
+    "working_directory": "dir",
+}
+"""Parameters of operations by the name of the option that sets them, where that differs by more than `_id`."""
+_BY_NAME = ("provider_options", "settings")
+"""Whose option is repeated, with NAME=VALUE for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A verb with the arguments of its operation, in the order in which the command has their options."""
+
+    verb: Verb
+    arguments: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.verb.name
+
+    @property
+    def command(self) -> str:
+        """The command line that does it."""
+        words = self.verb.command.format(**{name: _word(value) for name, value in self.arguments.items()})
+        rest = {name: value for name, value in self.arguments.items() if f"{{{name}}}" not in self.verb.command}
+        return " ".join(["toryo", words, *(word for each in rest.items() for word in _option(*each))])
+
+
+def deed(name: str, **arguments: Any) -> Deed:
+    """The deed of a verb; what is None is left out."""
+    return Deed(VERBS[name], {each: value for each, value in arguments.items() if value is not None})
+
+
+def _option(name: str, value: Any) -> Iterator[str]:
+    option = f"--{OPTION_OF.get(name, name.removesuffix('_id')).replace('_', '-')}"
+    if value is True:
+        yield option
+    elif name in _BY_NAME and isinstance(value, Mapping):
+        for key, each in value.items():
+            yield f"{option} {key}={_word(each)}"
+    elif isinstance(value, list):
+        for each in value:
+            yield f"{option} {_word(each)}"
+    else:
+        yield f"{option} {_word(value)}"
+
+
+def _word(value: Any) -> str:
+    """One word of a shell."""
+    if isinstance(value, Blank):
+        return str(value)
+    if isinstance(value, tuple):
+        return ",".join(map(_word, value))
+    if isinstance(value, str):
+        return quote(value)
+    import json  # commands of the terminal, which need only the names, start often
+
+    return quote(json.dumps(value, ensure_ascii=False))

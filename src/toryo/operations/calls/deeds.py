@@ -1,0 +1,25 @@
+"""Deeds (`toryo.deeds`) as people are shown them, and who may do them: the catalogue knows what an operation needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toryo.deeds import Deed
+from toryo.operations.calls.callers import Login
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.schemas import NeedAction
+
+_NOT_FOR_VIEWERS = (Grant.WRITER, Grant.OWNER)
+
+
+def may(login: Login, deed: Deed) -> bool:
+    """Whether who is signed in so may call its operation; a deed is not suggested to anybody else."""
+    grant = catalogue()[deed.verb.operation].grant
+    if login is Login.VIEWER:
+        return grant not in _NOT_FOR_VIEWERS
+    return login is Login.OWNER or grant is not Grant.OWNER
+
+
+def shown(deeds: Iterable[Deed]) -> list[NeedAction]:
+    return [{"name": each.name, "command": each.command} for each in deeds]
