@@ -19,11 +19,15 @@ from toryo.cli.command_context import Here
 from toryo.cli.command_line import needed
 from toryo.deeds import VERBS, Blank, Deed, deed
 from toryo.operations.calls.catalogue import catalogue
+from toryo.workflow.reasons import REASONS
 
 SOURCE = Path(toryo.__file__).parent
 SAMPLES: Mapping[str, Any] = {
     "anyway": True,
     "by": ("agent", "task"),
+    "capabilities": ["plans"],
+    "max_parallel_tasks": 2,
+    "status": "in_progress",
     "context": {"command": "make 'it'"},
     "days": 1,
     "projects": ["prj_1"],
@@ -39,6 +43,8 @@ SAMPLES: Mapping[str, Any] = {
     "low_priority": "any",
 }
 """Arguments that are no short word."""
+FOLDED = {"list_dead_letters", "list"}
+"""That stand in a table of `operations/overview/needs.py`."""
 NOT_AT_ONCE = {
     "answer": "a chat goes on until it is left",
     "answer_question": "the question is shown first",
@@ -85,7 +91,9 @@ def sample(verb: str, names: frozenset[str]) -> Deed:
 
 
 def test_every_verb_is_suggested_somewhere_or_is_one_of_a_folded_list() -> None:
-    assert {verb for verb, _ in written()} | {"list_dead_letters", "list"} == set(VERBS)
+    assert {verb for verb, _ in written()} | {each.verb for each in REASONS.values() if each.verb} | FOLDED == set(
+        VERBS
+    )
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -133,7 +141,7 @@ class _Anything(dict[str, Any]):
     """An answer in which nothing is missing."""
 
     def __missing__(self, key: str) -> Any:
-        return "failed" if key == "status" else _Anything() if key in ("task", "agent", "project") else []
+        return "failed" if key == "status" else _Anything() if key in ("task", "agent", "project", "quota") else []
 
 
 def _plain(value: Any) -> Any:

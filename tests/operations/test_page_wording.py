@@ -8,6 +8,7 @@ import pytest
 
 from docs import translations as upkeep
 from toryo import translation_catalogues
+from toryo.deeds import deed
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
@@ -68,9 +69,8 @@ def test_a_command_at_the_end_or_in_brackets_is_left_out_in_both_languages() -> 
 
 
 def test_what_only_a_terminal_shows_leaves_no_gap() -> None:
-    told = together(
-        (constant("The agent is inactive."), say("Activate it: toryo agent activate {agent_id}", agent_id="a"))
-    )
+    activate = deed("activate", agent_id="a")
+    told = together((constant("The agent is inactive."), say("Activate it: {deed}", deed=activate.command)))
     assert on_page(told) == "The agent is inactive."
     for language in Language:
         assert on_page(constant("List them: toryo agent list."), language) == ""

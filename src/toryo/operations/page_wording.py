@@ -29,18 +29,17 @@ INSTEAD: Mapping[str, str] = {
     "Show an agent's latest launch (toryo logs AGENT), or list the launches for their ids.": "",
     "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.": "",
     "To revoke one of its access tokens instead: toryo token person revoke ID": "",
-    "Resume it: toryo project resume {project_id}": "",
-    "Add it: toryo agent edit {agent_id} --project {project_id}": "",
-    "Activate it: toryo agent activate {agent_id}": "",
-    "See which: toryo agent show {agent_id}. Correct it: toryo agent edit {agent_id} --option NAME=VALUE": "",
-    "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)": "",
-    "Raise it: toryo agent edit {agent_id} --option budget_per_day=N (or tokens_per_day=N)": "",
-    "Raise it: toryo task edit {task_id} --budget N (or --budget-tokens N)": "",
-    "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}": "",
-    "To end it now: toryo sessions --end {session}": "",
-    "To correct it: toryo agent edit {agent_id} --provider NAME": "",
-    "To unblock it: toryo task move {task_id} in_progress": "",
-    "First: {command}": "",
+    "Resume it: {deed}": "",
+    "Add it: {deed}": "",
+    "Activate it: {deed}": "",
+    "See which: {look}. Correct it: {deed}": "",
+    "Raise it: {deed} (or tokens_per_day=N)": "",
+    "Raise it: {deed} (or --budget-tokens N)": "",
+    "To restart it sooner once the cause is fixed: {deed}": "",
+    "To end it now: {deed}": "",
+    "To correct it: {deed}": "",
+    "To unblock it: {deed}": "",
+    "First: {deed}": "",
     # What only somebody who writes the call needs: the name of the operation, and of its parameters
     "{operation_name}: {told}.": "{told}.",
     "{instruction} Its parameters: {names}.": "{instruction}",
@@ -49,19 +48,16 @@ INSTEAD: Mapping[str, str] = {
     "An agent that serves the queue claims it. List them: toryo queue agents --project {project_id}.": (
         "An agent that serves the queue claims it."
     ),
-    "Add one: toryo agent edit {agent_id} --capability WORD, or change capabilities: in the Coordinator's file.": (
+    "Add one: {deed}, or change capabilities: in the Coordinator's file.": (
         "Add a capability to the agent, or change capabilities: in the Coordinator's file."
     ),
     "Files changed: {files} (+{added} −{removed}), on branch {branch}.": (
         "Files changed: {files} (+{added} −{removed})."  # the branch is named in the review
     ),
     "Start one: `toryo up`, or `toryo coordinator` if a server is running.": "Start a Coordinator.",
-    "It has no task that can be started. Create one: toryo task add TITLE --project {project_id} --assignee "
-    "{agent_id} --status in_progress": "It has no task that can be started. Create one.",
-    "“{title}” has failed. To retry it: toryo task retry {task_id}": "“{title}” has failed. It can be retried.",
-    "“{title}” is {status}. To start it: toryo task move {task_id} in_progress": (
-        "“{title}” is {status}. It can be started."
-    ),
+    "It has no task that can be started. Create one: {deed}": "It has no task that can be started. Create one.",
+    "“{title}” has failed. To retry it: {deed}": "“{title}” has failed. It can be retried.",
+    "“{title}” is {status}. To start it: {deed}": ("“{title}” is {status}. It can be started."),
     "Set it to todo first (people: toryo task retry {task_id}), or create a new task.": (
         "Retry it first, or create a new task."
     ),
@@ -92,10 +88,10 @@ STATES: Mapping[tuple[str, str], str] = {
 }
 """How English names a state whose name is not a word. Other languages have words for all of them."""
 
-COMMAND = re.compile(r"\btoryo [a-z]")
-_IN_BRACKETS = re.compile(r" ?\(toryo [^()]*\)|（toryo [^（）]*）")
+COMMAND = re.compile(r"\btoryo [a-z]|\{(?:deed|look)\}")
+_IN_BRACKETS = re.compile(r" ?\((?:toryo |\{deed\})[^()]*\)|（(?:toryo |\{deed\})[^（）]*）")
 _JAPANESE = re.compile("[ぁ-んァ-ヶ一-龥]")
-_AT_THE_END = re.compile(r": toryo .*$", re.DOTALL)
+_AT_THE_END = re.compile(r": (?:toryo |\{deed\}).*$", re.DOTALL)
 
 
 @lru_cache(4096)

@@ -8,8 +8,11 @@ tests/workflow/test_reasons.py compares the table with all reasons that there ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import StrEnum
+from typing import Any
 
+from toryo.deeds import VERBS, Blank, Deed, deed
 from toryo.domain.conditions import Condition
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.needs import Kind
@@ -44,7 +47,10 @@ class Reason:
     words: str = ""
     """Empty: its sentence is made of facts."""
     remedy: str = ""
-    """What people do about it, with its command."""
+    """What people do about it: a sentence around the deed."""
+    verb: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Of the deed, besides ids."""
     released_by: str = "A person must act as described."
     """What must happen for a task that is held."""
     sooner: str = "It continues automatically."
@@ -85,27 +91,31 @@ OF_AGENTS = (
         "project_paused",
         Condition.PAUSED,
         "The project is paused: no tasks are worked on; chats go on.",
-        remedy="Resume it: toryo project resume {project_id}",
+        remedy="Resume it: {deed}",
+        verb="resume_project",
         released_by="Resume the project.",
     ),
     Reason(
         "project_archived",
         Condition.ARCHIVED,
         "The project is archived: nothing is started.",
-        remedy="Resume it: toryo project resume {project_id}",
+        remedy="Resume it: {deed}",
+        verb="restore",
     ),
     Reason(
         "agent_not_assigned",
         Kind.STUCK,
         "The agent is not a member of the project.",
-        remedy="Add it: toryo agent edit {agent_id} --project {project_id}",
+        remedy="Add it: {deed}",
+        verb="join",
         released_by="Add the agent to the project, or assign the task to another one.",
     ),
     Reason(
         "agent_inactive",
         Kind.STUCK,
         "The agent is inactive.",
-        remedy="Activate it: toryo agent activate {agent_id}",
+        remedy="Activate it: {deed}",
+        verb="activate",
         released_by="Activate the agent, or assign the task to another one.",
     ),
     Reason(
@@ -120,7 +130,9 @@ OF_AGENTS = (
         "bad_options",
         Kind.AGENT_CANNOT_START,
         "Its provider options have a mistake, so it is not started.",
-        remedy="See which: toryo agent show {agent_id}. Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
+        remedy="See which: {look}. Correct it: {deed}",
+        verb="correct",
+        arguments={"provider_options": Blank("NAME=VALUE")},
         released_by="Correct the options of its agent.",
         cause="its options have a mistake",
         by_hand=True,
@@ -133,20 +145,26 @@ OF_AGENTS = (
         "budget_exhausted",
         Condition.BUDGET_USED_UP,
         "Today's budget is used up. It continues at midnight (UTC), or as soon as the budget is raised.",
-        remedy="Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
+        remedy="Raise it: {deed} (or tokens_per_day=N)",
+        verb="raise",
+        arguments={"settings": {"budget_per_day": Blank("N")}},
         sooner="It continues automatically, or as soon as the budget is raised.",
     ),
     Reason(
         "agent_budget_exhausted",
         Kind.BUDGET_USED_UP,
         "Its own budget of today is used up. It continues at midnight (UTC), or as soon as the budget is raised.",
-        remedy="Raise it: toryo agent edit {agent_id} --option budget_per_day=N (or tokens_per_day=N)",
+        remedy="Raise it: {deed} (or tokens_per_day=N)",
+        verb="raise_agent",
+        arguments={"provider_options": {"budget_per_day": Blank("N")}},
     ),
     Reason(
         "task_budget_exhausted",
         Kind.BUDGET_USED_UP,
         "The budget of its task, or of a task above it, is used up. It continues as soon as the budget is raised.",
-        remedy="Raise it: toryo task edit {task_id} --budget N (or --budget-tokens N)",
+        remedy="Raise it: {deed} (or --budget-tokens N)",
+        verb="raise_task",
+        arguments={"budget_usd": Blank("N")},
     ),
     Reason(
         "blocked_without_in_progress",
@@ -159,15 +177,17 @@ OF_AGENTS = (
     Reason(
         "cooling_down",  # what time does not help is told as "cannot start", an account as "quota used up"
         Moves.BY_ITSELF,
-        remedy="To restart it sooner once the cause is fixed: toryo agent resume {agent_id}",
+        remedy="To restart it sooner once the cause is fixed: {deed}",
+        verb="resume",
         by_hand=True,
     ),
     Reason(
         "reserve_kept",
         Condition.QUOTA_KEPT,
         "What is left of its account's quota is kept for tasks of high and critical priority.",
-        remedy="To start it now, raise the priority of its task, or lower the reserve: toryo quota edit {account} "
-        "--reserve PERCENT",
+        remedy="To start it now, raise the priority of its task, or lower the reserve: {deed}",
+        verb="edit_quota",
+        arguments={"reserve": Blank("PERCENT")},
         sooner="It continues automatically, or now if you raise its priority or lower the reserve.",
     ),
     Reason(
@@ -175,7 +195,9 @@ OF_AGENTS = (
         Condition.QUOTA_KEPT,
         "Its task has low priority, and its account has no quota to spare: it is used faster than its windows pass.",
         remedy="To start it now, raise the priority of its task, or let tasks of low priority use the account at any "
-        "time: toryo quota edit {account} --low-priority any",
+        "time: {deed}",
+        verb="edit_quota",
+        arguments={"low_priority": "any"},
         sooner="It continues automatically, or now if you raise its priority or let tasks of low priority start at any "
         "time.",
     ),
@@ -253,6 +275,8 @@ _OF_COORDINATORS = (
         "no_provider",
         Condition.PROGRAM_MISSING,
         released_by=_NO_COORDINATOR,
+        verb="correct",
+        arguments={"provider": Blank("NAME")},
         cause="no Coordinator has its provider",
     ),
     Reason("no_account", Condition.PROGRAM_MISSING, released_by=_NO_COORDINATOR),
@@ -266,6 +290,13 @@ _OF_COORDINATORS = (
 """What keeps a due start from being carried out."""
 
 REASONS: Mapping[str, Reason] = {each.code: each for each in (*_OF_TASKS, *OF_AGENTS, *_OF_COORDINATORS)}
+
+
+def what_helps(code: str, **about: str) -> Deed:
+    """The deed of a remedy: `about` are the ids that there are, of which it takes those that it needs."""
+    row = REASONS[code]
+    needed = {name: each for name, each in about.items() if f"{{{name}}}" in VERBS[row.verb].command}
+    return deed(row.verb, **needed, **row.arguments)
 
 
 def moves_by_itself(code: str) -> bool:

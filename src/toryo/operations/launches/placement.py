@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from toryo.deeds import TO_SAY, Blank
+from toryo.deeds import TO_SAY, Blank, deed
 from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import LACKS, Offer, gone
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -103,8 +103,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
                 have=have,
             ),
             say(
-                "Install it there, or give the agent another provider: toryo agent edit {agent_id} --provider NAME",
-                agent_id=agent.id,
+                "Install it there, or give the agent another provider: {deed}",
+                deed=deed("correct", agent_id=agent.id, provider=Blank("NAME")).command,
             ),
             {"provider": Blank("NAME")},
         )
@@ -122,9 +122,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
             code,
             say("{names} starts only agents with one of the capabilities {wanted}.", names=names, wanted=wanted),
             say(
-                "Add one: toryo agent edit {agent_id} --capability WORD, or change capabilities: in the Coordinator's "
-                "file.",
-                agent_id=agent.id,
+                "Add one: {deed}, or change capabilities: in the Coordinator's file.",
+                deed=deed("correct", agent_id=agent.id, capabilities=[Blank("WORD")]).command,
             ),
             {"capabilities": [Blank("WORD")]},
         )
@@ -153,10 +152,9 @@ def _without_account(agent: Agent, program: Program, names: str, near: list[Seen
         ),
         say(
             "Add it there, under ai_providers.{provider}.accounts of the Coordinator's file, or change the agent: "
-            "toryo agent edit {agent_id} --option {option}",
+            "{deed}",
             provider=program.provider,
-            agent_id=agent.id,
-            option=option,
+            deed=deed("correct", agent_id=agent.id, provider_options=Blank(option)).command,
         ),
         {"provider_options": Blank(option)},
     )

@@ -7,13 +7,14 @@ The command line and agents read both. The dashboard has buttons instead of comm
 from __future__ import annotations
 
 from collections.abc import Mapping
-from shlex import quote
 from typing import Any
 
 from toryo import failures
+from toryo.deeds import deed
 from toryo.domain import conflict_forecast
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.launches.placement import PlacementProblem
+from toryo.workflow import reasons
 from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.reasons import REASONS
 
@@ -60,8 +61,11 @@ def said(
 def _remedy(
     reason: str, agent_id: str, project_id: str, account: str = "ACCOUNT", task_id: str = "TASK"
 ) -> Worded | str:
-    known = REASONS[reason].remedy if reason in REASONS else ""
-    return known and say(known, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
+    if reason not in REASONS or not REASONS[reason].remedy:
+        return ""
+    helps = reasons.what_helps(reason, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
+    look = deed("show_agent", agent_id=agent_id)
+    return say(REASONS[reason].remedy, deed=helps.command, look=look.command)
 
 
 def _words(reason: str) -> str:
@@ -111,13 +115,13 @@ def explained(
             agent=decision.facts["held_by"],
         )
         session = decision.facts.get("held_by_session", "SESSION")
-        end = say("To end it now: toryo sessions --end {session}", session=session) if commands else ""
+        end = say("To end it now: {deed}", deed=deed("end", session_id=session).command) if commands else ""
         return together((told, end))
     if "conflict_with" in decision.facts:
         return _held_back(decision, commands=commands)
     if decision.reason == "project_paused" and archived:
         return said("project_archived", agent_id, project_id, commands=commands)
-    known, account = _words(decision.reason) != decision.reason, quote(str(decision.facts.get("kept_of", "ACCOUNT")))
+    known, account = _words(decision.reason) != decision.reason, str(decision.facts.get("kept_of", "ACCOUNT"))
     limited = str(decision.facts.get("budget_of", "TASK"))
     told = (
         said(decision.reason, agent_id, project_id, account, limited, commands=commands)
@@ -143,7 +147,7 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
         task_id=other,
         paths=conflict_forecast.told(decision.facts["conflict_in"]),
     )
-    merge = say("To merge it: toryo task merge {task_id}.", task_id=other)
+    merge = say("To merge it: {deed}.", deed=deed("merge", task_id=other).command)
     return together((told, merge)) if commands and finished else told
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from toryo import failures
 from toryo.block_reasons import in_words
+from toryo.deeds import Blank, Deed, deed
 from toryo.domain import acceptance, moves, task_readiness
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
@@ -185,10 +186,10 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
     done = call.tx.tasks.find(ended[0].task_id) if ended and ended[0].task_id is not None else None
     before = say("It last completed “{title}” ({task_id}).", title=done.title, task_id=done.id) if done else ""
     create = say(
-        "It has no task that can be started. Create one: toryo task add TITLE --project {project_id} --assignee "
-        "{agent_id} --status in_progress",
-        project_id=s.project_id,
-        agent_id=s.agent_id,
+        "It has no task that can be started. Create one: {deed}",
+        deed=deed(
+            "create", title=Blank("TITLE"), project_id=s.project_id, assignee_id=s.agent_id, status="in_progress"
+        ).command,
     )
     return first or together((before, create), "\n")
 
@@ -205,12 +206,14 @@ def _hindrance(call: Call, task: Task) -> Worded | None:
 
 def _start(task: Task) -> Worded:
     if task.status is Status.FAILED:
-        return say("“{title}” has failed. To retry it: toryo task retry {task_id}", title=task.title, task_id=task.id)
+        return say(
+            "“{title}” has failed. To retry it: {deed}", title=task.title, deed=deed("retry", task_id=task.id).command
+        )
     return say(
-        "“{title}” is {status}. To start it: toryo task move {task_id} in_progress",
+        "“{title}” is {status}. To start it: {deed}",
         title=task.title,
         status=task.status,
-        task_id=task.id,
+        deed=deed("start", task_id=task.id).command,
     )
 
 
@@ -220,8 +223,8 @@ def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     remedy = remedies.of_block(call, task, s.agent, details.context)
     reason = constant(in_words(task.blocked_reason or "No reason was given."))
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
-    unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
-    first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()
+    unblock = say("To unblock it: {deed}", deed=deed("unblock", task_id=task.id).command)
+    first = (remedy.words, say("First: {deed}", deed=remedy.actions[0].command)) if remedy is not None else ()
     return together((said, acceptance.failures_in_brief(task.checks, details.check_failures), *first, unblock), "\n")
 
 
@@ -232,7 +235,7 @@ def _of_provider(call: Call, s: Snapshot) -> Worded | str:
     found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call.tx.coordinators.all()))
     if not found:
         return ""
-    correct = say("To correct it: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent.id)
+    correct = say("To correct it: {deed}", deed=_another_provider(s.agent.id).command)
     return together((*found, correct), "\n")
 
 
@@ -250,10 +253,10 @@ def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
     asked = [task for task in _below(s, decision) if task.open and task.approval is Approval.PENDING]
     people = needs.judges(call, asked[0].assignee_id, s.project_id)
     return say(
-        "{names} can approve “{title}”: toryo task approve {task_id}",
+        "{names} can approve “{title}”: {deed}",
         names=together([person.name for person in people], ", "),
         title=asked[0].title,
-        task_id=asked[0].id,
+        deed=deed("approve", task_id=asked[0].id).command,
     )
 
 
@@ -267,10 +270,11 @@ def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:
     """Nobody starts it: what it has in progress is done by a process of somebody's own."""
     if s.agent is None or s.agent.human or s.agent.agent_type is not None:
         return ""
-    return say(
-        "Start its process by hand, or give it a provider: toryo agent edit {agent_id} --provider NAME",
-        agent_id=s.agent_id,
-    )
+    return say("Start its process by hand, or give it a provider: {deed}", deed=_another_provider(s.agent_id).command)
+
+
+def _another_provider(agent_id: str) -> Deed:
+    return deed("change_program", agent_id=agent_id, provider=Blank("NAME"))
 
 
 _ADVICE: dict[Advice, Callable[[Call, Snapshot, Decision], str]] = {

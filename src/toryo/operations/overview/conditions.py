@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from typing_extensions import TypedDict
@@ -30,6 +30,7 @@ from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.unplaced import Unplaced
 from toryo.operations.worktrees import worktree_locks
+from toryo.workflow import reasons
 
 AGAIN = 10
 """Seconds after which somebody looks again who waits for a Coordinator."""
@@ -235,7 +236,7 @@ def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
 
 def _quota(project: Project, reason: str, accounts: tuple[str, ...], waits: Sequence[Wait]) -> _Found:
     used_up, account = reason == "cooling_down", accounts[0]
-    edit = [] if used_up else [deed("edit_quota", account=account, **_ENDED_BY[reason])]
+    edit = [] if used_up else [reasons.what_helps(reason, account=account)]
     return _Found(
         Condition.QUOTA_USED_UP if used_up else Condition.QUOTA_KEPT,
         together((_about_quota(reason, accounts), _tasks_wait(len(waits)))),
@@ -255,10 +256,3 @@ def _about_quota(reason: str, accounts: tuple[str, ...]) -> Worded:
         "What is left of the quota of the account {account} is kept for tasks of high and critical priority.",
         account=account,
     )
-
-
-_ENDED_BY: Mapping[str, Mapping[str, str]] = {
-    "reserve_kept": {"reserve": Blank("PERCENT")},
-    "no_spare_quota": {"low_priority": "any"},
-}
-"""What is edited of the quota, by the reason of the launch table."""

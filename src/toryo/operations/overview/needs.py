@@ -6,7 +6,7 @@ request concerns everyone who may judge it; any other need the person nearest ab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import takewhile
@@ -50,6 +50,7 @@ from toryo.operations.worktrees import base_checks, merge_queue_texts, reviews, 
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
 from toryo.storage.snapshots import spent_for, used_up_by_agent
+from toryo.workflow import reasons
 from toryo.workflow.reasons import REASONS
 from toryo.workflow.snapshot import Cooldown
 
@@ -1056,15 +1057,9 @@ def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> It
                 ),
                 text=together(found),
                 since=agent.updated_at,
-                actions=(deed("correct", agent_id=agent.id, **_CORRECTED_BY[code]),),
+                actions=(reasons.what_helps(code, agent_id=agent.id),),
                 agent_id=agent.id,
             )
-
-
-_CORRECTED_BY: Mapping[str, Mapping[str, Blank]] = {
-    "bad_options": {"provider_options": Blank("NAME=VALUE")},
-    "no_provider": {"provider": Blank("NAME")},
-}
 
 
 def _unplaced(view: _View) -> Iterator[Need]:
