@@ -43,12 +43,15 @@ SAMPLES: Mapping[str, Any] = {
     "low_priority": "any",
 }
 """Arguments that are no short word."""
+TO_EDIT = ("edit", frozenset({"task_id"}))
+"""Of which the person chooses what to change."""
 FOLDED = {"list_dead_letters", "list"}
 """That stand in a table of `operations/overview/needs.py`."""
 NOT_AT_ONCE = {
     "answer": "a chat goes on until it is left",
     "answer_question": "the question is shown first",
     "approve": "all that is approved is shown first",
+    "decide": "the question is shown first",
     "discard": "it is confirmed first",
     "log": "the launch is looked up first",
     "machines": "`toryo doctor` looks at this machine, too",
@@ -113,7 +116,9 @@ class _Sent(Exception):
     """The request of the operation was sent."""
 
 
-@pytest.mark.parametrize(("verb", "names"), [each for each in WRITTEN if each[0] not in NOT_AT_ONCE])
+@pytest.mark.parametrize(
+    ("verb", "names"), [each for each in WRITTEN if each[0] not in NOT_AT_ONCE and each != TO_EDIT]
+)
 def test_the_command_of_a_deed_sends_the_request_of_its_operation(verb: str, names: frozenset[str]) -> None:
     it = sample(verb, names)
     route = catalogue()[it.verb.operation].route
@@ -150,6 +155,18 @@ def _plain(value: Any) -> Any:
 
 def _words(command: str) -> list[str]:
     return shlex.split(command)[1:]
+
+
+@pytest.mark.parametrize("package", ["domain", "workflow"])
+def test_rules_suggest_deeds_and_write_no_command_out(package: str) -> None:
+    told = [
+        f"{path.name}: {node.value}"
+        for path in (SOURCE / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
+        if re.search(r"\btoryo [a-z]", node.value) and "`toryo " not in node.value  # of a docstring
+    ]
+    assert told == []
 
 
 def test_a_value_of_somebody_elses_choice_stays_one_word() -> None:

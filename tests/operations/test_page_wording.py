@@ -8,7 +8,7 @@ import pytest
 
 from docs import translations as upkeep
 from toryo import translation_catalogues
-from toryo.deeds import deed
+from toryo.deeds import Blank, deed
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
@@ -54,13 +54,10 @@ def test_every_state_is_a_word(states: type[Enum], language: Language) -> None:
 
 
 def test_a_command_at_the_end_or_in_brackets_is_left_out_in_both_languages() -> None:
-    retry = say(
-        "Retry it (toryo task retry {other}), or remove the dependency (toryo task edit {task_id} --no-longer-on "
-        "{other}).",
-        other="tsk_1",
-        task_id="tsk_2",
-    )
-    assign = say("Assign it first: toryo task edit {task_id} --assignee AGENT.", task_id="tsk_2")
+    again = deed("retry", task_id="tsk_1").command
+    free = deed("free", task_id="tsk_2", remove_dependencies=["tsk_1"]).command
+    retry = say("Retry it ({retry_deed}), or remove the dependency ({deed}).", retry_deed=again, deed=free)
+    assign = say("Assign it first: {deed}.", deed=deed("assign", task_id="tsk_2", assignee_id=Blank("AGENT")).command)
 
     assert on_page(retry) == "Retry it, or remove the dependency."
     assert on_page(retry, JA) == "再試行するか、依存関係を削除してください。"

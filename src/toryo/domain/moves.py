@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toryo.deeds import Blank, Deed, deed
 from toryo.domain import parallel_limit, task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
@@ -160,9 +161,9 @@ def _refuse_unknown_move(order: Order) -> None:
 def _command(task: Task, to: Status) -> str:
     """A move, with its own command if it has one."""
     if task.status is Status.FAILED and to is Status.TODO:
-        return say("{to} (toryo task retry {task_id})", to=to, task_id=task.id)
+        return say("{to} ({deed})", to=to, deed=deed("retry", task_id=task.id).command)
     if to is Status.CANCELLED:
-        return say("{to} (toryo task cancel {task_id})", to=to, task_id=task.id)
+        return say("{to} ({deed})", to=to, deed=deed("cancel", task_id=task.id).command)
     return to
 
 
@@ -231,7 +232,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_cause=task.blocked_cause,
             ),
-            say("Unblock that task first: toryo task move {blocked_cause} todo.", blocked_cause=task.blocked_cause)
+            say("Unblock that task first: {deed}.", deed=deed("put_back", task_id=task.blocked_cause).command)
             if actor.person
             else say("Unblock {blocked_cause} first.", blocked_cause=task.blocked_cause),
             task_id=task.id,
@@ -472,7 +473,7 @@ def _complete(moving: _Moving) -> None:
         raise Refusal(
             Code.SUBTASKS_OPEN,
             say("It has open subtasks ({count}).", count=len(still_open)),
-            "Finish or cancel them first (toryo task cancel TASK)."
+            say("Finish or cancel them first ({deed}).", deed=deed("cancel", task_id=Blank("TASK")).command)
             if moving.order.actor.person
             else "Finish or cancel them first.",
             task_id=task.id,
@@ -505,7 +506,7 @@ def _unchecked(task: Task, *, person: bool) -> Refusal:
             "Acceptance checks have failed."
             if task.checks is Checks.FAILED
             else "The acceptance checks have not passed yet.",
-            say("If you have verified the result, confirm it: toryo task confirm {task_id}.", task_id=task.id),
+            say("If you have verified the result, confirm it: {deed}.", deed=deed("confirm", task_id=task.id).command),
             task_id=task.id,
         )
     if task.checks is Checks.FAILED:
@@ -592,7 +593,10 @@ def _project_not_active(tree_state: TreeState, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=tree_state.project.id, status=tree_state.project.status),
-        "A person must resume the project first (toryo project resume PRJ).",
+        say(
+            "A person must resume the project first ({deed}).",
+            deed=deed("resume_project", project_id=Blank("PRJ")).command,
+        ),
         {"reason": f"project_{tree_state.project.status.value}"},
     )
 
@@ -704,70 +708,60 @@ _HINDERED = {
 }
 
 
-# --- texts of guard 1 for people: commands
+# --- texts of guard 1 for people: deeds
 # -----------------------------------------------------------------------------
 
 
 def _approve(_: TreeState, task: Task) -> Worded:
-    return say("Approve it first: toryo task approve {task_id}.", task_id=task.id)
+    return say("Approve it first: {deed}.", deed=deed("approve", task_id=task.id).command)
 
 
 def _free(tree_state: TreeState, task: Task) -> Worded:
     waiting = tree_state.tree.open_dependencies(task)
     first = next((each for each in waiting if each.closed), waiting[0])
+    free = deed("free", task_id=task.id, remove_dependencies=[first.id]).command
     if first.status is Status.CANCELLED:
-        return say(
-            "A cancelled task is never completed. Remove the dependency: toryo task edit {task_id} "
-            "--no-longer-on {other}.",
-            task_id=task.id,
-            other=first.id,
-        )
+        return say("A cancelled task is never completed. Remove the dependency: {deed}.", deed=free)
     if first.status is Status.FAILED:
-        return say(
-            "Retry it (toryo task retry {other}), or remove the dependency (toryo task edit {task_id} --no-longer-on "
-            "{other}).",
-            task_id=task.id,
-            other=first.id,
-        )
-    return say(
-        "It can start when those are completed. To start it now, remove the dependency: toryo task edit {task_id} "
-        "--no-longer-on {other}.",
-        task_id=task.id,
-        other=first.id,
-    )
+        retry = deed("retry", task_id=first.id).command
+        return say("Retry it ({retry_deed}), or remove the dependency ({deed}).", retry_deed=retry, deed=free)
+    return say("It can start when those are completed. To start it now, remove the dependency: {deed}.", deed=free)
 
 
 def _assign(_: TreeState, task: Task) -> Worded:
     if task.for_queue:
         return say(
-            "An agent that serves the queue claims it. List them: toryo queue agents --project {project_id}.",
-            project_id=task.project_id,
+            "An agent that serves the queue claims it. List them: {deed}.",
+            deed=deed("list_queue_agents", project_id=task.project_id).command,
         )
-    return say("Assign it first: toryo task edit {task_id} --assignee AGENT.", task_id=task.id)
+    return say("Assign it first: {deed}.", deed=_given_to(task).command)
 
 
 def _admit(tree_state: TreeState, task: Task) -> Worded:
     return say(
-        "Activate it (toryo agent activate {assignee_id}), make sure that it is a member (toryo agent edit "
-        "{assignee_id} --project {project_id}), or assign another agent: toryo task edit {task_id} --assignee "
-        "AGENT.",
-        assignee_id=task.assignee_id,
-        project_id=tree_state.project.id,
-        task_id=task.id,
+        "Activate it ({activate_deed}), make sure that it is a member ({join_deed}), or assign another agent: {deed}.",
+        activate_deed=deed("activate", agent_id=task.assignee_id).command,
+        join_deed=deed("join", agent_id=task.assignee_id, project_id=tree_state.project.id).command,
+        deed=_given_to(task).command,
     )
 
 
 def _make_room(_: TreeState, task: Task) -> Worded:
     return say(
-        "Start it when that work is finished, allow the agent more tasks at a time (toryo agent edit "
-        "{assignee_id} --max-parallel N), or assign another agent: toryo task edit {task_id} --assignee AGENT.",
-        assignee_id=task.assignee_id,
-        task_id=task.id,
+        "Start it when that work is finished, allow the agent more tasks at a time ({allow_deed}), or assign another "
+        "agent: {deed}.",
+        allow_deed=deed("allow", agent_id=task.assignee_id, max_parallel_tasks=Blank("N")).command,
+        deed=_given_to(task).command,
     )
 
 
+def _given_to(task: Task) -> Deed:
+    return deed("assign", task_id=task.id, assignee_id=Blank("AGENT"))
+
+
 def _resume(tree_state: TreeState, _: Task) -> Worded:
-    return say("Resume the project first: toryo project resume {project_id}.", project_id=tree_state.project.id)
+    resume = deed("resume_project", project_id=tree_state.project.id)
+    return say("Resume the project first: {deed}.", deed=resume.command)
 
 
 _BY_PEOPLE = {

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from enum import StrEnum
 
+from toryo.deeds import Blank, deed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.texts import one_spacing, quoted
@@ -242,8 +243,8 @@ def over(question: Question) -> Refusal:
         Code.CONFLICT,
         happened,
         say(
-            "If the agent must know something else, tell it: toryo task steer {task_id} MESSAGE.",
-            task_id=question.task_id,
+            "If the agent must know something else, tell it: {deed}.",
+            deed=deed("tell", task_id=question.task_id, text=Blank("MESSAGE")).command,
         ),
         question_id=question.id,
         state=question.state.value,

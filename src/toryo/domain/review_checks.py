@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import TypedDict
 
+from toryo.deeds import deed
 from toryo.domain.agents import COMMAND, Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import AcceptanceCheck, Checks, Task
@@ -159,9 +160,8 @@ def refuse_reviewer(agent: Agent | None, reviewed: Task, members: Collection[str
         if agent.id != reviewed.assignee_id
         else say("{agent_id} is the author, and nobody reviews their own work.", agent_id=agent.id),
         say(
-            "Choose another worker of the project that has a provider other than command, or decide yourself: "
-            "toryo answer {question_id}.",
-            question_id=question_id,
+            "Choose another worker of the project that has a provider other than command, or decide yourself: {deed}.",
+            deed=deed("decide", question_id=question_id).command,
         )
         if question_id is not None
         else "Choose another worker of the project that has a provider other than command.",
@@ -173,7 +173,7 @@ def over(task: Task) -> Refusal:
     return Refusal(
         Code.NOT_NOW,
         say("Task {task_id} is a review that is no longer needed.", task_id=task.id),
-        say("See what has become of the work: toryo task show {review_of}.", review_of=task.review_of),
+        say("See what has become of the work: {deed}.", deed=deed("show", task_id=task.review_of).command),
         task_id=task.id,
     )
 
@@ -183,7 +183,7 @@ def unchecked(task: Task) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
         say("Task {task_id} is a review, and a review has no acceptance checks.", task_id=task.id),
-        say("Edit the task whose work is reviewed: toryo task edit {review_of}.", review_of=task.review_of),
+        say("Edit the task whose work is reviewed: {deed}.", deed=deed("edit", task_id=task.review_of).command),
         task_id=task.id,
     )
 
@@ -193,8 +193,8 @@ def not_withdrawn(question_id: str, task_id: str) -> Refusal:
         Code.NOT_NOW,
         say("{question_id} is a review, and a review cannot be withdrawn.", question_id=question_id),
         say(
-            "Approve it or request changes. To complete the task without it: toryo task confirm {task_id}.",
-            task_id=task_id,
+            "Approve it or request changes. To complete the task without it: {deed}.",
+            deed=deed("confirm", task_id=task_id).command,
         ),
         question_id=question_id,
         task_id=task_id,

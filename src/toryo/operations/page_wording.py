@@ -32,7 +32,7 @@ INSTEAD: Mapping[str, str] = {
     "Resume it: {deed}": "",
     "Add it: {deed}": "",
     "Activate it: {deed}": "",
-    "See which: {look}. Correct it: {deed}": "",
+    "See which: {look_deed}. Correct it: {deed}": "",
     "Raise it: {deed} (or tokens_per_day=N)": "",
     "Raise it: {deed} (or --budget-tokens N)": "",
     "To restart it sooner once the cause is fixed: {deed}": "",
@@ -45,9 +45,7 @@ INSTEAD: Mapping[str, str] = {
     "{instruction} Its parameters: {names}.": "{instruction}",
     "Fix these, then call it again.": "",
     # What needs other words where there is no command
-    "An agent that serves the queue claims it. List them: toryo queue agents --project {project_id}.": (
-        "An agent that serves the queue claims it."
-    ),
+    "An agent that serves the queue claims it. List them: {deed}.": ("An agent that serves the queue claims it."),
     "Add one: {deed}, or change capabilities: in the Coordinator's file.": (
         "Add a capability to the agent, or change capabilities: in the Coordinator's file."
     ),
@@ -88,10 +86,12 @@ STATES: Mapping[tuple[str, str], str] = {
 }
 """How English names a state whose name is not a word. Other languages have words for all of them."""
 
-COMMAND = re.compile(r"\btoryo [a-z]|\{(?:deed|look)\}")
-_IN_BRACKETS = re.compile(r" ?\((?:toryo |\{deed\})[^()]*\)|（(?:toryo |\{deed\})[^（）]*）")
+_TOLD = r"(?:\btoryo [a-z]|\{(?:\w+_)?deed\})"
+"""A command in a template: written out, or the place of a deed's command."""
+COMMAND = re.compile(_TOLD)
+_IN_BRACKETS = re.compile(rf" ?\({_TOLD}[^()]*\)|（{_TOLD}[^（）]*）")
 _JAPANESE = re.compile("[ぁ-んァ-ヶ一-龥]")
-_AT_THE_END = re.compile(r": (?:toryo |\{deed\}).*$", re.DOTALL)
+_AT_THE_END = re.compile(rf": {_TOLD}.*$", re.DOTALL)
 
 
 @lru_cache(4096)

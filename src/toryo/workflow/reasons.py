@@ -130,7 +130,7 @@ OF_AGENTS = (
         "bad_options",
         Kind.AGENT_CANNOT_START,
         "Its provider options have a mistake, so it is not started.",
-        remedy="See which: {look}. Correct it: {deed}",
+        remedy="See which: {look_deed}. Correct it: {deed}",
         verb="correct",
         arguments={"provider_options": Blank("NAME=VALUE")},
         released_by="Correct the options of its agent.",

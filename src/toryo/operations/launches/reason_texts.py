@@ -65,7 +65,7 @@ def _remedy(
         return ""
     helps = reasons.what_helps(reason, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
     look = deed("show_agent", agent_id=agent_id)
-    return say(REASONS[reason].remedy, deed=helps.command, look=look.command)
+    return say(REASONS[reason].remedy, deed=helps.command, look_deed=look.command)
 
 
 def _words(reason: str) -> str:

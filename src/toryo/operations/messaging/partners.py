@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.deeds import Blank, deed
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
@@ -25,7 +26,10 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             say("Project {project_id} is archived, so no one would read the message.", project_id=project.id),
             "A person must resume the project first."
             if call.of_agent
-            else "A person must resume the project first (toryo project resume PRJ).",
+            else say(
+                "A person must resume the project first ({deed}).",
+                deed=deed("resume_project", project_id=Blank("PRJ")).command,
+            ),
             project_id=project.id,
         )
     if not other.active:
