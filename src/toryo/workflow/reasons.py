@@ -167,10 +167,7 @@ OF_AGENTS = (
         arguments={"budget_usd": Blank("N")},
     ),
     Reason(
-        "blocked_without_in_progress",
-        Kind.BLOCKED,
-        "It has blocked tasks and none in progress.",
-        advice=Advice.UNBLOCK,
+        "blocked_without_in_progress", Kind.BLOCKED, "It has blocked tasks and none in progress.", advice=Advice.UNBLOCK
     ),
     Reason("already_running", Moves.BY_ITSELF, "It is running, or was started and is about to sign in."),
     Reason("start_pending", Moves.BY_ITSELF, "It is being started; its process has not signed in yet."),
@@ -236,10 +233,7 @@ OF_AGENTS = (
     Reason("checking", Moves.BY_ITSELF, "It has reported success, and the acceptance checks are running."),
     Reason("waiting_for_delegation", Moves.BY_ITSELF, "It waits for the result of a delegation."),
     Reason(
-        "waiting_for_approval",
-        Kind.APPROVAL,
-        "It waits until a person approves a task.",
-        advice=Advice.WHO_APPROVES,
+        "waiting_for_approval", Kind.APPROVAL, "It waits until a person approves a task.", advice=Advice.WHO_APPROVES
     ),
     Reason("waiting_for_person", Kind.TASK, "It waits until a person finishes a task.", advice=Advice.WHO_IS_AT_WORK),
     Reason(
