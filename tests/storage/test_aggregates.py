@@ -15,7 +15,7 @@ from toryo.domain.agents import Status as AgentStatus
 from toryo.domain.dependencies import Links
 from toryo.domain.events import Event
 from toryo.domain.handover import PAUSED, Handoff, Note, Notification
-from toryo.domain.launches import Purpose, State
+from toryo.domain.launches import Check, Purpose, State
 from toryo.domain.projects import Settings
 from toryo.domain.sessions import Choice, End
 from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Wait
@@ -23,7 +23,6 @@ from toryo.storage import agents, events, launches, projects, schema, sessions, 
 from toryo.storage.coordinators import Disk, Seen
 from toryo.storage.engine.database import Connection
 from toryo.storage.errors import ConstraintBroken
-from toryo.storage.launches import Check
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Cooldown
 

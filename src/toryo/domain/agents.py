@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from toryo import provider_options
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import AgentId, Filled
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, say, together
 from toryo.provider_options import Given, Wrong
@@ -83,12 +84,12 @@ class Agent:
     name: str
     kind: Kind
     role: Role
-    reports_to: str | None
+    reports_to: AgentId | None
     status: Status
     provider: str | None
     model: str | None
     agent_type: str | None
-    capabilities: tuple[str, ...]
+    capabilities: Annotated[tuple[str, ...], Filled]
     max_parallel_tasks: int
     system_prompt: str
     provider_options: dict[str, Any] = field(hash=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import Small, TaskId, To
 from toryo.domain.times import Millis
 
 PICTURES = {"image/png": ("png",), "image/jpeg": ("jpg", "jpeg"), "image/gif": ("gif",), "image/webp": ("webp",)}
@@ -31,9 +34,9 @@ class Artifact:
     """`place`: of the check that left it, among those that ran together. `name`: its path where the check ran."""
 
     id: str
-    check_id: str
-    task_id: str
-    place: int
+    check_id: Annotated[str, To("checks")]
+    task_id: TaskId
+    place: Annotated[int, Small]
     name: str
     bytes: int
     media_type: str

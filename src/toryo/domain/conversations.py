@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, ProjectId
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import Millis
 
@@ -38,11 +39,11 @@ class Conversation:
     """
 
     id: str
-    project_id: str
+    project_id: ProjectId
     low_id: str
     high_id: str
-    initiator_id: str
-    partner_id: str
+    initiator_id: AgentId
+    partner_id: AgentId
     purpose: str
     state: State
     turns: int

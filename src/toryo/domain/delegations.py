@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, ProjectId, TaskId
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import Millis
 
@@ -25,11 +26,11 @@ class Delegation:
     """A message that a task session hands to its agent's chat session. Belongs to the main task, not to a session."""
 
     id: str
-    project_id: str
-    agent_id: str
-    task_id: str
+    project_id: ProjectId
+    agent_id: AgentId
+    task_id: TaskId
     root_id: str
-    target_agent_id: str
+    target_agent_id: AgentId
     purpose: str
     context: Any
     await_result: bool

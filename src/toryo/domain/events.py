@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Annotated, Any
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import Key
 from toryo.domain.times import Millis
 
 SETUP = "setup"
@@ -39,4 +40,4 @@ class Event:
     launch_id: str | None = None
     correlation_id: str | None = None
     data: dict[str, Any] = field(default_factory=dict, hash=False)
-    sequence: int = 0
+    sequence: Annotated[int, Key] = 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
+from toryo.domain.shape import AgentId, ProjectId, TaskId
 from toryo.domain.times import Millis
 
 
@@ -14,7 +15,7 @@ class Note:
     """Progress on a task. Decisions never read it."""
 
     id: str
-    task_id: str
+    task_id: TaskId
     session_id: str | None
     author_id: str
     progress: str | None
@@ -29,7 +30,7 @@ class Handoff:
     """From one agent to another (or to the next session of the task). Informs only; never changes the assignee."""
 
     id: str
-    task_id: str
+    task_id: TaskId
     from_agent_id: str
     to_agent_id: str | None
     summary: str
@@ -48,8 +49,8 @@ class Notification:
     """
 
     id: str
-    project_id: str
-    agent_id: str
+    project_id: ProjectId
+    agent_id: AgentId
     purpose: Purpose
     session_id: str
     task_id: str | None

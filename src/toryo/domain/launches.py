@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import AgentId, LaunchId, ProjectId, TaskId
+from toryo.domain.tasks import CheckOutcome
 from toryo.domain.times import SECOND, Millis
 
 SIGN_IN_WITHIN: Millis = 120 * SECOND
@@ -43,10 +45,10 @@ class Doing:
 @dataclass(frozen=True, slots=True)
 class Launch:
     id: str
-    agent_id: str
-    project_id: str
+    agent_id: AgentId
+    project_id: ProjectId
     purpose: Purpose
-    task_id: str | None
+    task_id: TaskId | None
     reason: str
     fence: int
     """Increases per agent, project and purpose; calls with an older value are refused."""
@@ -77,12 +79,12 @@ class Launch:
     """When its Coordinator last reported that its process runs."""
     takes_slot: bool = True
     """Whether it counts against its Coordinator's slots: a chat that another agent waits for does not."""
-    account: str | None = None
-    """Whose quota its program uses, as the agent was configured when it was started; None: nobody's."""
     nudged_at: Millis | None = None
     """When its program, which had left without a report, was resumed with a reminder; this happens once."""
     program_session: str | None = None
     """The program's own session id, with which it can be resumed."""
+    account: str | None = None
+    """Whose quota its program uses, as the agent was configured when it was started; None: nobody's."""
     doing: Doing | None = None
     """What its program was last seen doing."""
     doing_at: Millis | None = None
@@ -100,3 +102,25 @@ class Launch:
     def ran_out(self, now: Millis) -> bool:
         """Whether the sign-in time is over without a sign-in or an end."""
         return self.state is State.ORDERED and self.deadline <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The acceptance checks of one success report, for a Coordinator to run."""
+
+    id: str
+    task_id: TaskId
+    project_id: ProjectId
+    launch_id: LaunchId
+    coordinator_id: str | None
+    created_at: Millis
+    taken_at: Millis | None = None
+    finished_at: Millis | None = None
+    failures: Any = None
+    evidence: Any = None
+    """How each check ended."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether work counts after it: one that cannot run is neither a failure nor a pass."""
+        return not self.failures and all(CheckOutcome(each["outcome"]).counts for each in self.evidence or ())

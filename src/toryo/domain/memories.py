@@ -16,6 +16,7 @@ from enum import StrEnum
 from math import sqrt
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import ProjectId, TaskId
 from toryo.domain.texts import one_spacing
 from toryo.domain.times import Millis
 
@@ -59,11 +60,11 @@ class Memory:
     """`alike` is equal for texts that differ in case, width and spaces only."""
 
     id: str
-    project_id: str
+    project_id: ProjectId
     text: str
     alike: str
     author_id: str
-    task_id: str | None
+    task_id: TaskId | None
     """The task that its author was working on."""
     pinned: bool
     created_at: Millis

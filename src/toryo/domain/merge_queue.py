@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import Key, ProjectId, TaskId
 from toryo.domain.tasks import CheckEvidence
 from toryo.domain.times import MINUTE, Millis
 
@@ -49,8 +50,8 @@ RETURNED = frozenset({State.FAILED, State.CONFLICT})
 @dataclass(frozen=True, slots=True)
 class Entry:
     id: str
-    project_id: str
-    task_id: str
+    project_id: ProjectId
+    task_id: TaskId
     coordinator_id: str
     target: str
     """The branch that it is merged into."""
@@ -102,7 +103,7 @@ class Entry:
 class Queue:
     """What people have set for the queue of one project."""
 
-    project_id: str
+    project_id: Annotated[ProjectId, Key]
     paused_at: Millis | None = None
     paused_by: str | None = None
 

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, Key, ProjectId
 from toryo.domain.times import Millis
 
 LONGEST_MESSAGE = 4_000
@@ -34,11 +36,11 @@ class Message:
     """`sequence` counts within its project, in the order of storing; `thread` is `thread_of` the two members."""
 
     id: str
-    project_id: str
+    project_id: ProjectId
     sequence: int
     thread: str
     from_agent_id: str
-    to_agent_id: str
+    to_agent_id: AgentId
     kind: MessageKind
     content: str
     conversation_id: str | None
@@ -54,8 +56,8 @@ class Message:
 class Mailbox:
     """What an agent has received in a project. Delivery is a cursor over the sequence of messages."""
 
-    project_id: str
-    agent_id: str
+    project_id: Annotated[ProjectId, Key]
+    agent_id: Annotated[AgentId, Key]
     cursor: int = 0
     """Sequence of the last message delivered."""
     newest: int = 0
@@ -104,3 +106,23 @@ class Mailbox:
         back_to = max(self.handed_from, min(self.redelivered_to, self.cursor))
         again = max(self.redelivered_to, self.cursor)
         return replace(self.confirmed(), cursor=back_to, redelivered_to=again)
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread of two members; `seen_low` and `seen_high` are how far a person among them has read."""
+
+    project_id: Annotated[ProjectId, Key]
+    thread: Annotated[str, Key]
+    low_id: str
+    high_id: str
+    newest: int
+    newest_at: Millis
+    seen_low: int
+    seen_high: int
+
+    def other(self, agent_id: str) -> str:
+        return self.high_id if agent_id == self.low_id else self.low_id
+
+    def seen_by(self, agent_id: str) -> int:
+        return self.seen_low if agent_id == self.low_id else self.seen_high

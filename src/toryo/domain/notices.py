@@ -13,6 +13,7 @@ from typing import Any
 from toryo import backoff
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.needs import Kind
+from toryo.domain.shape import AgentId
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 TAKEN_FOR: Millis = 5 * MINUTE
@@ -35,7 +36,7 @@ class Notice:
     """`content` is the need as it was when it was found."""
 
     id: str
-    person_id: str
+    person_id: AgentId
     key: str
     channel: Channel
     content: dict[str, Any]

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import string
 from enum import StrEnum
+from typing import Annotated
 
 from toryo.domain.agents import Agent, Role
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, Key
 from toryo.domain.times import DAY, MINUTE, Millis
 
 LINK_LIVES: Millis = 10 * MINUTE
@@ -50,7 +52,7 @@ class SignIn:
     """One signed-in browser of a person."""
 
     id: str
-    agent_id: str
+    agent_id: AgentId
     at_most: str
     """The highest role of this browser; the person's own role applies if it is lower."""
     how: How
@@ -80,14 +82,14 @@ class Account:
     `subject` identifies the person at the identity provider; before the first sign-in it is their address (`mailto:…`).
     """
 
-    agent_id: str
+    agent_id: Annotated[AgentId, Key]
     login: str
     own_login: str | None = None
     """The role that an owner set; None: the identity provider decides."""
-    password_hash: str | None = None
-    subject: str | None = None
     email: str | None = None
     """An address set by an owner or verified by the identity provider. Merges are committed with it."""
+    password_hash: str | None = None
+    subject: str | None = None
     changed_at: Millis = 0
 
     def without_address(self) -> Account:
@@ -100,7 +102,7 @@ class Account:
 class Link:
     """A one-time sign-in link for a browser."""
 
-    agent_id: str
+    agent_id: AgentId
     at_most: str
     expires_at: Millis
     made_by: str | None = None
@@ -117,7 +119,7 @@ class AccessToken:
     """The credential of a person's program; `used_on` is the day (since 1970) of its last use."""
 
     id: str
-    agent_id: str
+    agent_id: AgentId
     name: str
     at_most: str
     created_at: Millis

@@ -7,11 +7,13 @@ for every browser.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.needs import Kind
 from toryo.domain.projects import Language
+from toryo.domain.shape import AgentId, Key, To
 from toryo.domain.times import SECOND, Millis
 
 KNOWN_SERVICES = (
@@ -30,8 +32,8 @@ class Subscription:
     """Where one browser is notified, as the Push API states it. `p256dh` and `auth` are base64url."""
 
     id: str
-    person_id: str
-    sign_in_id: str
+    person_id: AgentId
+    sign_in_id: Annotated[str, To("sign_ins")]
     endpoint: str
     p256dh: str
     auth: str
@@ -45,7 +47,7 @@ class Preferences:
     over midnight.
     """
 
-    person_id: str
+    person_id: Annotated[AgentId, Key]
     muted: tuple[str, ...] = ()
     quiet_from: int | None = None
     quiet_to: int | None = None

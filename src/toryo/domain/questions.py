@@ -13,6 +13,7 @@ from enum import StrEnum
 from toryo.deeds import Blank, deed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, ProjectId, TaskId
 from toryo.domain.texts import one_spacing, quoted
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
@@ -45,16 +46,16 @@ class Question:
     """`fallback` is the default answer. `alike` is equal for questions that ask the same."""
 
     id: str
-    project_id: str
-    task_id: str
-    agent_id: str
+    project_id: ProjectId
+    task_id: TaskId
+    agent_id: AgentId
     question: str
     options: tuple[str, ...]
     multiple: bool
     free_text: bool
     fallback: str | None
     deadline: Millis | None
-    to_person: str | None
+    to_person: AgentId | None
     """Who is asked; None: who is responsible for the agent."""
     alike: str
     state: State

@@ -6,10 +6,11 @@ are counted here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from toryo.backoff import pause
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, Key, ProjectId, TaskId
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 CLAIMED_AT_ONCE = 50
@@ -31,7 +32,7 @@ class ApiKey:
     """The credential of a queue agent. The first registration binds `agent_id` if it is not set."""
 
     id: str
-    project_id: str
+    project_id: ProjectId
     name: str
     agent_id: str | None
     types: tuple[str, ...]
@@ -51,8 +52,8 @@ class ApiKey:
 class Presence:
     """A registered agent: its queue, and when it last called."""
 
-    agent_id: str
-    project_id: str
+    agent_id: Annotated[AgentId, Key]
+    project_id: ProjectId
     agent_type: str
     capabilities: tuple[str, ...]
     registered_at: Millis
@@ -78,10 +79,10 @@ class Presence:
 class Claim:
     """Which agent holds a task, in which attempt, until when; and how the claim ended."""
 
-    task_id: str
-    attempt: int
-    project_id: str
-    agent_id: str
+    task_id: Annotated[TaskId, Key]
+    attempt: Annotated[int, Key]
+    project_id: ProjectId
+    agent_id: AgentId
     claimed_at: Millis
     expires_at: Millis
     lease: Millis
@@ -121,8 +122,8 @@ def backoff(attempt: int) -> Millis:
 class Entry:
     """A shared value; `version` grows with every change and does not restart after it expired."""
 
-    project_id: str
-    key: str
+    project_id: Annotated[ProjectId, Key]
+    key: Annotated[str, Key]
     value: Any
     version: int
     updated_at: Millis

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from toryo.domain import task_filters
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, ProjectId
 from toryo.domain.task_filters import TaskFilter
 from toryo.domain.tasks import CLOSED, Status
 from toryo.domain.times import Millis
@@ -26,8 +27,8 @@ class SavedView:
     """`q` and `arranged` are `q` and `by` of the view's address: what is shown, and how."""
 
     id: str
-    project_id: str
-    person_id: str
+    project_id: ProjectId
+    person_id: AgentId
     """Who saved it."""
     name: str
     view: View

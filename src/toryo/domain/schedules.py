@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.shape import AgentId, ProjectId, TaskId, To
 from toryo.domain.tasks import Status
 from toryo.domain.times import MINUTE, SECOND, Millis
 
@@ -76,7 +77,7 @@ class Schedule:
     it creates."""
 
     id: str
-    project_id: str
+    project_id: ProjectId
     name: str
     cron: str | None
     every: int | None
@@ -90,7 +91,7 @@ class Schedule:
     failures_allowed: int
     """How many runs that fail in a row stop the schedule; 0: none do."""
     task: dict[str, Any]
-    runs_as: str
+    runs_as: AgentId
     """The person who changed it last: its tasks are created by them, with their rights."""
     login: str
     """The role with which they changed it: it gets no more than that."""
@@ -124,13 +125,13 @@ class Run:
     """What happened at one time, or at several in a row with the same outcome (`times`; `scheduled_at`: the last)."""
 
     id: str
-    schedule_id: str
-    project_id: str
+    schedule_id: Annotated[str, To("schedules")]
+    project_id: ProjectId
     scheduled_at: Millis
     at: Millis
     outcome: Outcome
     times: int = 1
-    task_id: str | None = None
+    task_id: TaskId | None = None
     reason: str | None = None
     started_by: str | None = None
     """The person who ran it by hand."""

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
+from toryo.domain.shape import AgentId, LaunchId, ProjectId, TaskId
 from toryo.domain.times import Millis
 
 
@@ -35,12 +36,12 @@ class End(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Session:
     id: str
-    agent_id: str
-    project_id: str
+    agent_id: AgentId
+    project_id: ProjectId
     purpose: Purpose
-    task_id: str | None
+    task_id: TaskId | None
     """The main task that it is bound to, fixed at sign-in."""
-    launch_id: str
+    launch_id: LaunchId
     fence: int
     lease_seconds: int
     expires_at: Millis

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import Key, ProjectId
 from toryo.domain.times import Millis
 
 MOST = 100
@@ -13,8 +14,8 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class TaskTemplate:
-    project_id: str
-    name: str
+    project_id: Annotated[ProjectId, Key]
+    name: Annotated[str, Key]
     content: dict[str, Any]
     changed_by: str
     changed_at: Millis

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import AgentId, ProjectId, Small, TaskId
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 
@@ -134,17 +135,17 @@ class Task:
     """
 
     id: str
-    project_id: str
+    project_id: ProjectId
     root_id: str
-    parent_id: str | None
-    depth: int
+    parent_id: TaskId | None
+    depth: Annotated[int, Small]
     """1 for a root."""
-    ordinal: int
+    ordinal: Annotated[int, Small]
     """Position among the tasks created in the same call."""
     title: str
     status: Status
-    priority: Priority
-    assignee_id: str | None
+    priority: Annotated[Priority, Small]
+    assignee_id: AgentId | None
     agent_type: str | None
     created_by: str
     approval: Approval
@@ -191,13 +192,13 @@ class Task:
     correlation_id: str | None = None
     started_at: Millis | None = None
     completed_at: Millis | None = None
+    stalled_event: int | None = None
+    """The newest event of its tree when a stall was reported; each stall is reported once."""
     not_before: Millis | None = None
     """For a queue task: no claim before this time, after a lost attempt."""
     timeout_seconds: int | None = None
     max_attempts: int | None = None
     """For a queue task: how long a claim lasts, and the maximum number of attempts."""
-    stalled_event: int | None = None
-    """The newest event of its tree when a stall was reported; each stall is reported once."""
     questions_ever: int = 0
     open_questions: int = 0
     """How many questions its assignee has asked people about it, and how many of these wait for an answer. A review of

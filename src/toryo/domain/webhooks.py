@@ -13,10 +13,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.schedules import State
+from toryo.domain.shape import AgentId, ProjectId, TaskId, To
 from toryo.domain.tasks import Status
 from toryo.domain.texts import one_line, several_lines
 from toryo.domain.times import Millis
@@ -50,7 +51,7 @@ class Webhook:
     """`task` has the parameters of the tasks that it creates."""
 
     id: str
-    project_id: str
+    project_id: ProjectId
     name: str
     secret: str
     events: tuple[str, ...]
@@ -58,7 +59,7 @@ class Webhook:
     failures_allowed: int
     """How many failures in a row stop it; 0: none do."""
     task: dict[str, Any]
-    runs_as: str
+    runs_as: AgentId
     """The person who changed it last: its tasks are created by them, with their rights."""
     login: str
     """The role with which they changed it: it gets no more than that."""
@@ -86,15 +87,15 @@ class Delivery:
     """What became of one request, or of several in a row with the same outcome (`times`; `at`: the last)."""
 
     id: str
-    webhook_id: str
-    project_id: str
+    webhook_id: Annotated[str, To("webhooks")]
+    project_id: ProjectId
     key: str
     """What names the delivery among those of its webhook."""
     event: str | None
     at: Millis
     outcome: Outcome
     times: int = 1
-    task_id: str | None = None
+    task_id: TaskId | None = None
     waits: bool = False
     """Its task starts as soon as its assignee has room for it."""
     reason: str | None = None

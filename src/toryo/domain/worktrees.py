@@ -7,11 +7,12 @@ The Coordinator has the files; here is what it has reported, and which jobs may 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import Key, ProjectId, TaskId
 from toryo.domain.times import MINUTE, SECOND, Millis
 
 LOOK_EVERY: Millis = MINUTE
@@ -113,8 +114,8 @@ def out_of_tree(found: Brought) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    task_id: str
-    project_id: str
+    task_id: Annotated[TaskId, Key]
+    project_id: ProjectId
     coordinator_id: str
     path: str
     directory: str
@@ -174,8 +175,8 @@ class Worktree:
 class WorktreeJob:
     id: str
     kind: Kind
-    task_id: str
-    project_id: str
+    task_id: TaskId
+    project_id: ProjectId
     coordinator_id: str
     asked_by: str
     options: dict[str, Any] | None

@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.domain.agents import Agent, Kind, Role, Status
+from toryo.domain.agents import Agent
 from toryo.domain.launches import Purpose
 from toryo.domain.quota_windows import CLOCK_SKEW
 from toryo.domain.times import Millis
@@ -18,7 +18,7 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered, remembered_each
 from toryo.storage.engine.statements import Statement, in_list, offered, upsert
-from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes, update_by_id
+from toryo.storage.rows import Rows, save_changes, update_by_id
 from toryo.workflow.snapshot import Cooldown
 
 _t, _m, _c = schema.agents, schema.memberships, schema.cooldowns
@@ -26,17 +26,7 @@ _a = schema.accounts
 _w = schema.quota_windows
 _p = sa.bindparam
 
-ROWS = Rows(
-    Agent,
-    _t,
-    {
-        "kind": enum(Kind),
-        "role": enum(Role),
-        "status": enum(Status),
-        "capabilities": (lambda value: JSON[0](list(value)), TUPLE[1]),
-        "provider_options": JSON,
-    },
-)
+ROWS = Rows(Agent, _t)
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "passkey_hash"])

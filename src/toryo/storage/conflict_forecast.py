@@ -11,7 +11,7 @@ from toryo.domain.tasks import OPEN, Status
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index
-from toryo.storage.rows import TUPLE
+from toryo.storage.tables import TUPLE
 
 _t, _w, _l, _d = schema.tasks, schema.worktrees, schema.launches, schema.dependencies
 _p = sa.bindparam

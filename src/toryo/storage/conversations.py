@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toryo.domain.conversations import Conversation, State
+from toryo.domain.conversations import Conversation
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index
-from toryo.storage.rows import Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 
 _c = schema.conversations
 _p = sa.bindparam
 
-CONVERSATIONS = Rows(Conversation, _c, {"state": enum(State)})
+CONVERSATIONS = Rows(Conversation, _c)
 
 is_open: sa.ColumnElement[bool] = sa.literal_column("state IN ('pending', 'active')")
 not_settled: sa.ColumnElement[bool] = sa.literal_column("NOT settled")

@@ -12,7 +12,7 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, upsert
-from toryo.storage.rows import from_json, to_json
+from toryo.storage.tables import from_json, to_json
 
 _c = schema.coordinators
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toryo.domain.delegations import Delegation, DelegationStatus
+from toryo.domain.delegations import Delegation
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import JSON, Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 
 _d = schema.delegations
 _p = sa.bindparam
 
-DELEGATIONS = Rows(Delegation, _d, {"status": enum(DelegationStatus), "context": JSON, "result": JSON})
+DELEGATIONS = Rows(Delegation, _d)
 
 is_undone: sa.ColumnElement[bool] = sa.literal_column("status IN ('pending', 'processing')")
 _ADD_DELEGATION = Statement(sa.insert(_d), columns=DELEGATIONS.names)

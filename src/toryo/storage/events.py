@@ -12,12 +12,12 @@ from toryo.domain.events import Event
 from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
-from toryo.storage.rows import JSON, Rows
+from toryo.storage.rows import Rows
 
 _t = schema.events
 _p = sa.bindparam
 
-ROWS = Rows(Event, _t, {"data": JSON})
+ROWS = Rows(Event, _t)
 _COLUMNS = [name for name in ROWS.names if name != "sequence"]
 _values = ROWS.tuple_of(_COLUMNS)
 LOCK = "events"

@@ -6,19 +6,18 @@ import sqlalchemy as sa
 
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Handoff, Note, Notification
-from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import JSON, Rows, enum
+from toryo.storage.rows import Rows
 
 _n, _h, _f = schema.notes, schema.handoffs, schema.notifications
 _p = sa.bindparam
 
 NOTES = Rows(Note, _n)
-HANDOFFS = Rows(Handoff, _h, {"context": JSON})
-NOTIFICATIONS = Rows(Notification, _f, {"purpose": enum(Purpose)})
+HANDOFFS = Rows(Handoff, _h)
+NOTIFICATIONS = Rows(Notification, _f)
 
 _ADD_NOTE = Statement(sa.insert(_n), columns=NOTES.names)
 _NOTES = Statement(

@@ -10,7 +10,7 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import from_json, to_json
+from toryo.storage.tables import from_json, to_json
 
 _b = schema.batches
 _p = sa.bindparam

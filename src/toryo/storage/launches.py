@@ -9,35 +9,21 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.agents import Program
-from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.launches import Doing, Launch, Purpose, State
-from toryo.domain.tasks import CheckOutcome
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.launches import Check, Launch, Purpose
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore, upsert
 from toryo.storage.engine.unit_of_work import Target
-from toryo.storage.rows import JSON, Rows, enum, from_json, to_json, update_by_id
+from toryo.storage.rows import Rows, update_by_id
+from toryo.storage.tables import from_json
 
 _t, _l, _k, _d = schema.launches, schema.logs, schema.checks, schema.decisions
 _p = sa.bindparam
 
 
-def _from_doing(text: str | None) -> Doing | None:
-    return None if text is None else Doing(**from_json(text))
-
-
-ROWS = Rows(
-    Launch,
-    _t,
-    {
-        "purpose": enum(Purpose),
-        "state": enum(State),
-        "doing": (to_json, _from_doing),
-        "refused_hosts": JSON,
-        "ports": JSON,
-    },
-)
+ROWS = Rows(Launch, _t)
 _LAUNCH = Target(_t)
 _LIVE = ("ordered", "signed_in")
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
@@ -157,29 +143,7 @@ _DELETE_LOGS = Statement(sa.delete(_l).where(in_list(_l.c.launch_id, "ids")))
 _TAIL = Statement(sa.select(_t.c.log_tail, _t.c.usage).where(_t.c.id == _p("id")))
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The acceptance checks of one success report, for a Coordinator to run."""
-
-    id: str
-    task_id: str
-    project_id: str
-    launch_id: str
-    coordinator_id: str | None
-    created_at: Millis
-    taken_at: Millis | None = None
-    finished_at: Millis | None = None
-    failures: Any = None
-    evidence: Any = None
-    """How each check ended."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether work counts after it: one that cannot run is neither a failure nor a pass."""
-        return not self.failures and all(CheckOutcome(each["outcome"]).counts for each in self.evidence or ())
-
-
-CHECKS = Rows(Check, _k, {"failures": JSON, "evidence": JSON})
+CHECKS = Rows(Check, _k)
 _CHECK = Statement(CHECKS.select().where(_k.c.id == _p("id")))
 _CHECKS_WAITING = Statement(CHECKS.select().where(_k.c.finished_at.is_(None)).order_by(_k.c.created_at, _k.c.id))
 _CHECKS_OF_TASKS = Statement(

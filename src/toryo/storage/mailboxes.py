@@ -8,12 +8,12 @@ from toryo.domain.messages import Mailbox
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, upsert
-from toryo.storage.rows import TUPLE, Rows
+from toryo.storage.rows import Rows
 
 _b = schema.mailboxes
 _p = sa.bindparam
 
-MAILBOXES = Rows(Mailbox, _b, {"handed_endings": TUPLE})
+MAILBOXES = Rows(Mailbox, _b)
 
 _MAILBOX = Statement(MAILBOXES.select().where(_b.c.project_id == _p("project_id"), _b.c.agent_id == _p("agent_id")))
 _SAVE_MAILBOX = upsert(

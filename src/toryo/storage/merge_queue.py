@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 
-from toryo.domain.merge_queue import Entry, Queue, State
+from toryo.domain.merge_queue import Entry, Queue
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
-from toryo.storage.rows import JSON, TUPLE, Rows, enum
+from toryo.storage.rows import Rows
 
 _e, _q = schema.merge_queue_entries, schema.merge_queues
 _p = sa.bindparam
 
-ENTRIES = Rows(Entry, _e, {"state": enum(State), "evidence": TUPLE, "conflict": JSON})
+ENTRIES = Rows(Entry, _e)
 QUEUES = Rows(Queue, _q)
 
 _waits: sa.ColumnElement[bool] = sa.literal_column("state IN ('queued', 'checking')")

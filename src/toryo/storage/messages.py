@@ -14,13 +14,13 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 from toryo.storage.threads import Threads
 
 _m, _c = schema.messages, schema.conversations
 _p = sa.bindparam
 
-MESSAGES = Rows(Message, _m, {"kind": enum(MessageKind)})
+MESSAGES = Rows(Message, _m)
 
 _LAST_SEQUENCE = Statement(sa.select(sa.func.max(_m.c.sequence)).where(_m.c.project_id == _p("project_id")))
 _ADD_MESSAGE = Statement(sa.insert(_m), columns=MESSAGES.names)

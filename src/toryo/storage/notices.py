@@ -9,12 +9,12 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, insert_or_ignore
-from toryo.storage.rows import JSON, Rows, enum, update_by_id
+from toryo.storage.rows import Rows, update_by_id
 
 _t = schema.notices
 _p = sa.bindparam
 
-ROWS = Rows(Notice, _t, {"channel": enum(Channel), "content": JSON})
+ROWS = Rows(Notice, _t)
 
 _is_lasting: sa.ColumnElement[bool] = sa.literal_column("over_at IS NULL")
 _is_to_send: sa.ColumnElement[bool] = sa.literal_column("next_at IS NOT NULL")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toryo.domain.people import AccessToken, Account, How, Link, SignIn
+from toryo.domain.people import AccessToken, Account, Link, SignIn
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement, upsert
-from toryo.storage.rows import Rows, enum, update_by_id
+from toryo.storage.rows import Rows, update_by_id
 
 _s, _l, _a, _t, _o = schema.sign_ins, schema.sign_in_links, schema.people, schema.access_tokens, schema.departures
 _p = sa.bindparam
 
-SIGN_INS = Rows(SignIn, _s, {"how": enum(How)})
+SIGN_INS = Rows(SignIn, _s)
 ACCOUNTS = Rows(Account, _a)
 TOKENS = Rows(AccessToken, _t)
-LINKS = Rows(Link, _l, {"how": enum(How)})
+LINKS = Rows(Link, _l)
 _ONE = Statement(SIGN_INS.select().where(_s.c.id == _p("id")))
 _BY_TOKEN = Statement(SIGN_INS.select().where(_s.c.token_hash == _p("token_hash")))
 _OF = Statement(

@@ -6,14 +6,15 @@ from functools import lru_cache
 
 import sqlalchemy as sa
 
-from toryo.domain.projects import Project, Settings, Status
+from toryo.domain.projects import Project, Settings
 from toryo.domain.times import Millis
 from toryo.sandbox_network import Network
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import Rows, enum, from_json, save_changes, to_json
+from toryo.storage.rows import Rows, save_changes
+from toryo.storage.tables import from_json, to_json
 
 _t = schema.projects
 
@@ -28,15 +29,7 @@ def _settings_of(text: str) -> Settings:
     return Settings().changed({"network": Network.OPEN, **(from_json(text) or {})})
 
 
-ROWS = Rows(
-    Project,
-    _t,
-    {
-        "status": enum(Status),
-        "settings": (lambda settings: to_json(settings.values()), _settings_of),
-        "checks_tried": (to_json, from_json),
-    },
-)
+ROWS = Rows(Project, _t, {"settings": (lambda settings: to_json(settings.values()), _settings_of)})
 _ONE = Statement(ROWS.select().where(_t.c.id == sa.bindparam("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
 _PAUSED = Statement(sa.select(_t.c.paused_at).where(_t.c.paused_at.is_not(None)))

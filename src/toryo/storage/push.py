@@ -10,7 +10,7 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, insert_or_ignore, upsert
-from toryo.storage.rows import TUPLE, Rows, enum
+from toryo.storage.rows import Rows
 
 _t, _pref, _key, _s, _a = (
     schema.push_subscriptions,
@@ -21,8 +21,8 @@ _t, _pref, _key, _s, _a = (
 )
 _p = sa.bindparam
 
-SUBSCRIPTIONS = Rows(Subscription, _t, {"language": enum(Language)})
-PREFERENCES = Rows(Preferences, _pref, {"muted": TUPLE})
+SUBSCRIPTIONS = Rows(Subscription, _t)
+PREFERENCES = Rows(Preferences, _pref)
 _live = sa.and_(_s.c.id == _t.c.sign_in_id, _s.c.ended_at.is_(None), _s.c.expires_at > _p("now"))
 _ADD = Statement(sa.insert(_t), columns=SUBSCRIPTIONS.names)
 _DROP = Statement(sa.delete(_t).where(_t.c.id == _p("id")))

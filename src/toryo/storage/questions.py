@@ -11,12 +11,12 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import TUPLE, Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 
 _q = schema.questions
 _p = sa.bindparam
 
-ROWS = Rows(Question, _q, {"state": enum(State), "options": TUPLE, "choices": TUPLE})
+ROWS = Rows(Question, _q)
 
 _is_open: sa.ColumnElement[bool] = sa.literal_column("state = 'open'")
 _ADD = Statement(sa.insert(_q), columns=ROWS.names)

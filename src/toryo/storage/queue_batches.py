@@ -24,7 +24,7 @@ from toryo.storage.engine.directory_memory import remembered_each
 from toryo.storage.engine.statements import Row, Statement, in_list
 from toryo.storage.projects import ROWS as PROJECTS
 from toryo.storage.queues import CLAIMS, KEYS, PRESENCES, is_served
-from toryo.storage.rows import to_json
+from toryo.storage.tables import to_json
 from toryo.storage.tasks import DETAILS, ORDER, is_main
 from toryo.storage.tasks import ROWS as TASKS
 

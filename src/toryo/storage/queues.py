@@ -19,17 +19,18 @@ from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement, by_index, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
-from toryo.storage.rows import JSON, TUPLE, Rows, save_changes, to_json
+from toryo.storage.rows import Rows, save_changes
+from toryo.storage.tables import from_json, to_json
 from toryo.storage.tasks import ROWS as TASKS
 from toryo.storage.tasks import Tasks
 
 _k, _s, _c, _e, _t = schema.api_keys, schema.presences, schema.claims, schema.shared_entries, schema.tasks
 _p = sa.bindparam
 
-KEYS = Rows(ApiKey, _k, {"types": TUPLE, "tools": TUPLE})
-PRESENCES = Rows(Presence, _s, {"capabilities": TUPLE})
-CLAIMS = Rows(Claim, _c, {"outcome": JSON})
-ENTRIES = Rows(Entry, _e, {"value": (lambda value: to_json([value]), lambda text: JSON[1](text)[0])})
+KEYS = Rows(ApiKey, _k)
+PRESENCES = Rows(Presence, _s)
+CLAIMS = Rows(Claim, _c)
+ENTRIES = Rows(Entry, _e, {"value": (lambda value: to_json([value]), lambda text: from_json(text)[0])})
 """A shared value may itself be null: it is stored within a list."""
 
 # --- keys and presences ----------------------------------------------------------------------------------------------

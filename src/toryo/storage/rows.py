@@ -7,54 +7,30 @@ several of them: a loop over the fields costs three to five times as much.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
-import orjson
 import sqlalchemy as sa
 
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
+from toryo.storage.tables import Codec, codecs, stored
 
 Noun = TypeVar("Noun")
-Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-"""Converters to the database and back."""
-
-
-def to_json(value: Any) -> str | None:
-    return None if value is None else orjson.dumps(value).decode()
-
-
-def from_json(text: str | None) -> Any:
-    return None if text is None else orjson.loads(text)
-
-
-JSON: Codec = (to_json, from_json)
-TUPLE: Codec = (
-    lambda value: to_json(list(value)) if value else None,
-    lambda text: tuple(orjson.loads(text) or ()) if text else (),
-)
-
-
-def enum(kind: Any) -> Codec:
-    """By value; None stays None."""
-    members = {each.value: each for each in kind}
-    return (lambda each: None if each is None else each.value), members.get
 
 
 class Rows(Generic[Noun]):
-    """Maps one dataclass to the columns of a table that have its fields' names."""
+    """Maps one dataclass to the columns of a table that have its fields' names. `own`: the converters of fields that
+    are stored in another way than their annotations say (`tables.py`)."""
 
-    def __init__(self, noun: type[Noun], table: sa.Table, codecs: Mapping[str, Codec] | None = None) -> None:
-        assert is_dataclass(noun)
+    def __init__(self, noun: type[Noun], table: sa.Table, own: Mapping[str, Codec] | None = None) -> None:
         self.noun = noun
         self.table = table
-        self.names = [field.name for field in fields(noun)]
+        self.names = list(stored(noun))
         self.columns = [table.c[name] for name in self.names]
-        codecs = codecs or {}
-        self._to = {name: codec[0] for name, codec in codecs.items()}
-        self._back = {name: codec[1] for name, codec in codecs.items()}
+        used = {**codecs(noun), **(own or {})}
+        self._to = {name: codec[0] for name, codec in used.items()}
+        self._back = {name: codec[1] for name, codec in used.items()}
 
     def select(self) -> sa.Select[Any]:
         return sa.select(*self.columns)

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from toryo.domain.saved_views import SavedView, View
+from toryo.domain.saved_views import SavedView
 from toryo.domain.task_filters import NOBODY, TaskFilter
 from toryo.domain.tasks import CLOSED, Status
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, implied, in_list
-from toryo.storage.rows import Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 from toryo.storage.task_lists import OPEN
 
 _v, _t = schema.saved_views, schema.tasks
 _p = sa.bindparam
 
-ROWS = Rows(SavedView, _v, {"view": enum(View)})
+ROWS = Rows(SavedView, _v)
 _ADD = Statement(sa.insert(_v), columns=ROWS.names)
 _DROP = Statement(sa.delete(_v).where(_v.c.id == _p("id")))
 _ONE = Statement(ROWS.select().where(_v.c.id == _p("id")))

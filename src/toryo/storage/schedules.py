@@ -8,19 +8,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.projects import Status as ProjectStatus
-from toryo.domain.schedules import Outcome, Overlap, Run, Schedule, State
+from toryo.domain.schedules import Outcome, Run, Schedule, State
 from toryo.domain.tasks import CLOSED, Status
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, implied
-from toryo.storage.rows import JSON, Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 
 _s, _r, _t, _j = schema.schedules, schema.schedule_runs, schema.tasks, schema.projects
 _p = sa.bindparam
 
-SCHEDULES = Rows(Schedule, _s, {"overlap": enum(Overlap), "state": enum(State), "task": JSON})
-RUNS = Rows(Run, _r, {"outcome": enum(Outcome), "result": enum(Status)})
+SCHEDULES = Rows(Schedule, _s)
+RUNS = Rows(Run, _r)
 
 _ADD = Statement(sa.insert(_s), columns=SCHEDULES.names)
 _ADD_RUN = Statement(sa.insert(_r), columns=RUNS.names)

@@ -9,18 +9,18 @@ import sqlalchemy as sa
 
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
-from toryo.domain.sessions import Choice, End, Session
+from toryo.domain.sessions import Session
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, in_list
 from toryo.storage.engine.unit_of_work import Target
-from toryo.storage.rows import Rows, enum
+from toryo.storage.rows import Rows
 
 _t = schema.sessions
 _p = sa.bindparam
 
-ROWS = Rows(Session, _t, {"purpose": enum(Purpose), "choice": enum(Choice), "end_reason": enum(End)})
+ROWS = Rows(Session, _t)
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _BY_TOKEN = Statement(ROWS.select().where(_t.c.token_hash == _p("token_hash")))

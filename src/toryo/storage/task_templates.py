@@ -8,11 +8,11 @@ from toryo.domain.task_templates import TaskTemplate
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, upsert
-from toryo.storage.rows import JSON, Rows
+from toryo.storage.rows import Rows
 
 _t = schema.task_templates
 _p = sa.bindparam
-ROWS = Rows(TaskTemplate, _t, {"content": JSON})
+ROWS = Rows(TaskTemplate, _t)
 _KEY = ("project_id", "name")
 _is_it = (_t.c.project_id == _p("project_id"), _t.c.name == _p("name"))
 _PUT = upsert(_t, ROWS.names, _KEY, [each for each in ROWS.names if each not in _KEY])

@@ -18,7 +18,8 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
 from toryo.storage.engine.unit_of_work import Target
-from toryo.storage.rows import JSON, TUPLE, Rows, enum, from_json, to_json
+from toryo.storage.rows import Rows
+from toryo.storage.tables import from_json, to_json
 
 _t, _d = schema.tasks, schema.dependencies
 
@@ -28,35 +29,8 @@ WAIT = (
     lambda wait: None if wait is None else to_json([wait.kind, wait.since, wait.event]),
     lambda text: None if text is None else Wait(*from_json(text)),
 )
-_RANK = (lambda priority: priority.rank, domain.priority_ranked)
-
-ROWS = Rows(
-    Task,
-    _t,
-    {
-        "status": enum(domain.Status),
-        "priority": _RANK,
-        "approval": enum(domain.Approval),
-        "blocked_from": enum(domain.Status),
-        "blocked_on": TUPLE,
-        "wait": WAIT,
-        "look_dispatchable": TUPLE,
-        "checks": enum(domain.Checks),
-        "moved_from": enum(domain.Status),
-        "touches": TUPLE,
-    },
-)
-DETAILS = Rows(
-    Details,
-    _t,
-    {
-        "context": JSON,
-        "acceptance": TUPLE,
-        "result": JSON,
-        "artifacts": TUPLE,
-        "check_failures": TUPLE,
-    },
-)
+ROWS = Rows(Task, _t, {"wait": WAIT})
+DETAILS = Rows(Details, _t)
 
 _TASK = Target(_t, [*ROWS.names, *DETAILS.names])
 _EDGE = Target(_d, ["task_id", "depends_on", "root_id"], key=("task_id", "depends_on"))

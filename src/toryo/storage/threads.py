@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.messages import Message, thread_of
-from toryo.domain.times import Millis
+from toryo.domain.messages import Message, Thread, thread_of
 from toryo.storage import schema, unread
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, upsert
@@ -17,26 +15,6 @@ from toryo.storage.rows import Rows
 
 _m, _h = schema.messages, schema.threads
 _p = sa.bindparam
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A thread of two members; `seen_low` and `seen_high` are how far a person among them has read."""
-
-    project_id: str
-    thread: str
-    low_id: str
-    high_id: str
-    newest: int
-    newest_at: Millis
-    seen_low: int
-    seen_high: int
-
-    def other(self, agent_id: str) -> str:
-        return self.high_id if agent_id == self.low_id else self.low_id
-
-    def seen_by(self, agent_id: str) -> int:
-        return self.seen_low if agent_id == self.low_id else self.seen_high
 
 
 THREADS = Rows(Thread, _h)

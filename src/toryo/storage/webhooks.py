@@ -11,17 +11,17 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.schedules import State
 from toryo.domain.tasks import CLOSED, Status
 from toryo.domain.times import Millis
-from toryo.domain.webhooks import Delivery, Outcome, Webhook
+from toryo.domain.webhooks import Delivery, Webhook
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes
+from toryo.storage.rows import Rows, save_changes
 
 _w, _d, _t, _j = schema.webhooks, schema.webhook_deliveries, schema.tasks, schema.projects
 _p = sa.bindparam
 
-WEBHOOKS = Rows(Webhook, _w, {"state": enum(State), "task": JSON, "events": TUPLE})
-DELIVERIES = Rows(Delivery, _d, {"outcome": enum(Outcome), "result": enum(Status)})
+WEBHOOKS = Rows(Webhook, _w)
+DELIVERIES = Rows(Delivery, _d)
 
 _ADD = Statement(sa.insert(_w), columns=WEBHOOKS.names)
 _ADD_DELIVERY = Statement(sa.insert(_d), columns=DELIVERIES.names)

@@ -11,13 +11,13 @@ from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
-from toryo.storage.rows import JSON, Rows, enum, update_by_id
+from toryo.storage.rows import Rows, update_by_id
 
 _w, _e, _t = schema.worktrees, schema.worktree_jobs, schema.tasks
 _p = sa.bindparam
 
-WORKTREES = Rows(Worktree, _w, {"state": enum(State), "moved_base": JSON, "subtasks": JSON})
-WORKTREE_JOBS = Rows(WorktreeJob, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
+WORKTREES = Rows(Worktree, _w)
+WORKTREE_JOBS = Rows(WorktreeJob, _e)
 _NEVER: Millis = 2**53
 _PUT = upsert(_w, WORKTREES.names, ["task_id"], [name for name in WORKTREES.names if name != "task_id"])
 _OF = Statement(WORKTREES.select().where(in_list(_w.c.task_id, "ids")).order_by(_w.c.created_at, _w.c.task_id))

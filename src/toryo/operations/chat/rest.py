@@ -15,7 +15,7 @@ from toryo.domain.conversations import MOST_TURNS, Conversation
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
-from toryo.domain.messages import LONGEST_MESSAGE, Message, thread_of
+from toryo.domain.messages import LONGEST_MESSAGE, Message, Thread, thread_of
 from toryo.domain.panels import Viewer
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
@@ -31,7 +31,6 @@ from toryo.operations.chat import on_behalf
 from toryo.operations.launches import launch_decisions, placement, reason_texts
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import mailboxes, messages, partners
-from toryo.storage.threads import Thread
 from toryo.workflow import chat_rules
 from toryo.workflow.launch_rules import Action
 

@@ -21,13 +21,13 @@ from toryo.domain import artifacts as domain
 from toryo.domain import ids
 from toryo.domain.artifacts import Artifact
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Check
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import kept_artifacts
-from toryo.storage.launches import Check
 
 
 class StoreArtifact(Parameters):

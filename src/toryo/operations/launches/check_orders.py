@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.launches import Launch
+from toryo.domain.launches import Check, Launch
 from toryo.domain.tasks import Checks
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import rendering, schemas
@@ -18,7 +18,6 @@ from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.tasks import due_checks, kept_artifacts
 from toryo.operations.worktrees import worktree_locks
-from toryo.storage.launches import Check
 
 RENEWED_AFTER: Millis = 15 * SECOND
 """A claim does not write for each check each time."""

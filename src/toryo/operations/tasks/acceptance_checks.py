@@ -25,6 +25,7 @@ from toryo.domain.acceptance import (
 )
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.launches import Check
 from toryo.domain.moves import Order
 from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS, review_open
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
@@ -36,7 +37,6 @@ from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused
 from toryo.operations.tasks import due_checks, review_rounds
 from toryo.operations.translations import words
-from toryo.storage.launches import Check
 
 
 class FileCheck(Parameters):

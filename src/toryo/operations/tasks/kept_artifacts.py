@@ -11,9 +11,9 @@ from typing import cast
 from toryo.artifact_limits import RUNS_KEPT
 from toryo.domain.artifacts import Artifact
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.launches import Check
 from toryo.domain.tasks import CheckEvidence, StoredArtifact
 from toryo.operations.calls.call import Call
-from toryo.storage.launches import Check
 
 
 def keep(

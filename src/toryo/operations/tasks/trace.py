@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from toryo.domain.delegations import Delegation
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
-from toryo.domain.launches import Launch
+from toryo.domain.launches import Check, Launch
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.traces import trace_id_of
@@ -27,7 +27,6 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks.trace_facts import TraceFacts
-from toryo.storage.launches import Check
 from toryo.storage.usages import Sums, Wanted
 
 

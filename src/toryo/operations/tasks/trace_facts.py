@@ -11,7 +11,7 @@ from functools import cached_property
 
 from toryo.domain import waiting
 from toryo.domain.events import Event
-from toryo.domain.launches import Launch, Purpose
+from toryo.domain.launches import Check, Launch, Purpose
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
@@ -20,7 +20,6 @@ from toryo.domain.usages import Usage
 from toryo.domain.waiting import Course, Span, Waiting
 from toryo.domain.worktrees import Worktree
 from toryo.operations.calls.call import Call
-from toryo.storage.launches import Check
 
 EVENTS = 200
 """Of each task, the oldest."""

@@ -11,7 +11,7 @@ from typing import Any
 from toryo.domain import coordinators, ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.launches import Launch, Purpose
+from toryo.domain.launches import Check, Launch, Purpose
 from toryo.domain.projects import Isolation, Project
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis, iso
@@ -19,7 +19,6 @@ from toryo.domain.wording import Worded, constant, say
 from toryo.domain.worktrees import CHANGES_FILES, LOOKS, Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes, subtask_work
-from toryo.storage.launches import Check
 
 KEPT_WITHIN: Millis = 30 * SECOND
 """A session may be over while its process still exits and its Coordinator commits its work. A Coordinator that does not

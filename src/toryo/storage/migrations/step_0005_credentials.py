@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import from_json
+from toryo.storage.tables import from_json
 
 _LINKED = Statement(sa.text("SELECT agent_id FROM people WHERE subject LIKE '%#%'"))
 _GIVEN = Statement(
