@@ -5,6 +5,8 @@ Partial indexes cover live states only, so that finished rows cost nothing. Thei
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -69,6 +71,8 @@ IS_SCHEDULED = "state = 'active'"
 """Of schedules."""
 IS_RUNNING = "task_id IS NOT NULL AND result IS NULL"
 """Of runs of schedules, and of deliveries of webhooks."""
+DECIDED = "kind IN ('task.approved', 'task.rejected', 'task.unblocked', 'task.retried')"
+"""Events of decisions about tasks. Rare, so counting them is cheap."""
 IS_NOT_DONE = f"status IN {statuses(Status.FAILED, Status.CANCELLED)}"
 """These are conditions of partial indexes: a query with the same text uses the index."""
 
@@ -93,6 +97,11 @@ def _flag(name: str, *, null: bool = False) -> Column[bool]:
 
 def _to(name: str, other: str, *, null: bool = False) -> Column[str]:
     return Column(name, Text, ForeignKey(f"{other}.id"), nullable=null)
+
+
+def _where(condition: str) -> dict[str, Any]:
+    """For an index that has only the rows for which this holds."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 projects = Table(
@@ -128,100 +137,31 @@ tasks = Table(
     Index("tasks_root", "root_id"),
     Index("tasks_parent", "parent_id"),
     Index("tasks_project", "project_id", "priority", "created_at"),
+    Index("tasks_in_progress", "project_id", "assignee_id", **_where("status = 'in_progress'")),
+    Index("tasks_reviews", "review_of", **_where("review_of IS NOT NULL")),
+    Index("tasks_budgeted", "root_id", **_where("budget_usd IS NOT NULL OR budget_tokens IS NOT NULL")),
+    Index(
+        "tasks_queued",
+        "project_id",
+        "agent_type",
+        "priority",
+        "created_at",
+        **_where("status = 'todo' AND agent_type IS NOT NULL"),
+    ),
+    # Without queue tasks, which are in tasks_queued.
+    Index("tasks_todo", "project_id", "priority", "created_at", **_where("status = 'todo' AND agent_type IS NULL")),
+    Index("tasks_backlog", "project_id", "priority", "created_at", **_where("status = 'backlog'")),
+    Index("tasks_closed", "project_id", "status", "completed_at", **_where(IS_CLOSED)),
+    Index("tasks_not_done", "project_id", "status", "priority", "created_at", **_where(IS_NOT_DONE)),
+    Index("tasks_assignee", "project_id", "assignee_id", "priority", "created_at", **_where("assignee_id IS NOT NULL")),
+    Index("tasks_requested", "project_id", "requested_by", "created_at", **_where("requested_by IS NOT NULL")),
+    Index("tasks_failed", "completed_at", **_where("status = 'failed'")),
+    Index("tasks_dead", "project_id", "completed_at", **_where(IS_DEAD)),
+    Index("tasks_correlation", "correlation_id", **_where("correlation_id IS NOT NULL")),
+    Index("tasks_blocked", "project_id", "assignee_id", **_where("status = 'blocked'")),
+    Index("tasks_open", "created_by", "project_id", **_where(IS_OPEN)),
+    Index("tasks_unapproved", "project_id", **_where(UNAPPROVED)),
 )
-_in_progress, _blocked = (text("status = 'in_progress'"), text("status = 'blocked'"))
-Index(
-    "tasks_in_progress",
-    tasks.c.project_id,
-    tasks.c.assignee_id,
-    sqlite_where=_in_progress,
-    postgresql_where=_in_progress,
-)
-_reviews = text("review_of IS NOT NULL")
-Index("tasks_reviews", tasks.c.review_of, sqlite_where=_reviews, postgresql_where=_reviews)
-_budgeted = text("budget_usd IS NOT NULL OR budget_tokens IS NOT NULL")
-Index("tasks_budgeted", tasks.c.root_id, sqlite_where=_budgeted, postgresql_where=_budgeted)
-_queued = text("status = 'todo' AND agent_type IS NOT NULL")
-Index(
-    "tasks_queued",
-    tasks.c.project_id,
-    tasks.c.agent_type,
-    tasks.c.priority,
-    tasks.c.created_at,
-    sqlite_where=_queued,
-    postgresql_where=_queued,
-)
-_todo = text("status = 'todo' AND agent_type IS NULL")  # Queue tasks are in tasks_queued.
-_backlog, _closed = text("status = 'backlog'"), text(IS_CLOSED)
-_not_done = text(IS_NOT_DONE)
-_assigned, _requested = text("assignee_id IS NOT NULL"), text("requested_by IS NOT NULL")
-Index(
-    "tasks_todo",
-    tasks.c.project_id,
-    tasks.c.priority,
-    tasks.c.created_at,
-    sqlite_where=_todo,
-    postgresql_where=_todo,
-)
-Index(
-    "tasks_backlog",
-    tasks.c.project_id,
-    tasks.c.priority,
-    tasks.c.created_at,
-    sqlite_where=_backlog,
-    postgresql_where=_backlog,
-)
-Index(
-    "tasks_closed",
-    tasks.c.project_id,
-    tasks.c.status,
-    tasks.c.completed_at,
-    sqlite_where=_closed,
-    postgresql_where=_closed,
-)
-Index(
-    "tasks_not_done",
-    tasks.c.project_id,
-    tasks.c.status,
-    tasks.c.priority,
-    tasks.c.created_at,
-    sqlite_where=_not_done,
-    postgresql_where=_not_done,
-)
-Index(
-    "tasks_assignee",
-    tasks.c.project_id,
-    tasks.c.assignee_id,
-    tasks.c.priority,
-    tasks.c.created_at,
-    sqlite_where=_assigned,
-    postgresql_where=_assigned,
-)
-Index(
-    "tasks_requested",
-    tasks.c.project_id,
-    tasks.c.requested_by,
-    tasks.c.created_at,
-    sqlite_where=_requested,
-    postgresql_where=_requested,
-)
-_failed = text("status = 'failed'")
-Index("tasks_failed", tasks.c.completed_at, sqlite_where=_failed, postgresql_where=_failed)
-_dead = text(IS_DEAD)
-Index("tasks_dead", tasks.c.project_id, tasks.c.completed_at, sqlite_where=_dead, postgresql_where=_dead)
-_correlated = text("correlation_id IS NOT NULL")
-Index("tasks_correlation", tasks.c.correlation_id, sqlite_where=_correlated, postgresql_where=_correlated)
-Index("tasks_blocked", tasks.c.project_id, tasks.c.assignee_id, sqlite_where=_blocked, postgresql_where=_blocked)
-_open_tasks = text(IS_OPEN)
-Index(
-    "tasks_open",
-    tasks.c.created_by,
-    tasks.c.project_id,
-    sqlite_where=_open_tasks,
-    postgresql_where=_open_tasks,
-)
-_unapproved = text(UNAPPROVED)
-Index("tasks_unapproved", tasks.c.project_id, sqlite_where=_unapproved, postgresql_where=_unapproved)
 
 dependencies = Table(
     "dependencies",
@@ -244,18 +184,11 @@ launches = Table(
     UniqueConstraint("agent_id", "project_id", "purpose", "fence"),
     Index("launches_task", "task_id"),
     Index("launches_project", "project_id", "ordered_at"),
+    # At most one live launch per agent, project and purpose: prevents double starts.
+    Index(
+        "launches_live", "agent_id", "project_id", "purpose", unique=True, **_where("state IN ('ordered', 'signed_in')")
+    ),
 )
-_live = text("state IN ('ordered', 'signed_in')")
-Index(
-    "launches_live",
-    launches.c.agent_id,
-    launches.c.project_id,
-    launches.c.purpose,
-    unique=True,
-    sqlite_where=_live,
-    postgresql_where=_live,
-)
-"""At most one live launch per agent, project and purpose: prevents double starts."""
 
 sessions = Table(
     "sessions",
@@ -266,16 +199,7 @@ sessions = Table(
     Index("sessions_launch", "launch_id"),
     Index("sessions_task", "task_id"),
     Index("sessions_newest", "created_at", "id"),
-)
-_unended = text("ended_at IS NULL")
-Index(
-    "sessions_live",
-    sessions.c.project_id,
-    sessions.c.agent_id,
-    sessions.c.purpose,
-    unique=True,
-    sqlite_where=_unended,
-    postgresql_where=_unended,
+    Index("sessions_live", "project_id", "agent_id", "purpose", unique=True, **_where("ended_at IS NULL")),
 )
 
 notes = Table(
@@ -296,13 +220,7 @@ notifications = Table(
     "notifications",
     metadata,
     *columns(Notification),
-)
-_undelivered = text("delivered_at IS NULL")
-Index(
-    "notifications_waiting",
-    notifications.c.session_id,
-    sqlite_where=_undelivered,
-    postgresql_where=_undelivered,
+    Index("notifications_waiting", "session_id", **_where("delivered_at IS NULL")),
 )
 
 messages = Table(
@@ -315,23 +233,8 @@ messages = Table(
     Index("messages_inbox", "project_id", "to_agent_id", "kind", "sequence"),
     Index("messages_rate", "project_id", "from_agent_id", "to_agent_id", "sequence"),
     Index("messages_conversation", "conversation_id", "sequence"),
-)
-_about = text("related_task_id IS NOT NULL")
-Index(
-    "messages_about",
-    messages.c.related_task_id,
-    messages.c.sequence,
-    sqlite_where=_about,
-    postgresql_where=_about,
-)
-_watched = text("watched")
-Index(
-    "messages_watched",
-    messages.c.created_at,
-    messages.c.project_id,
-    messages.c.to_agent_id,
-    sqlite_where=_watched,
-    postgresql_where=_watched,
+    Index("messages_about", "related_task_id", "sequence", **_where("related_task_id IS NOT NULL")),
+    Index("messages_watched", "created_at", "project_id", "to_agent_id", **_where("watched")),
 )
 
 threads = Table(
@@ -347,9 +250,8 @@ mailboxes = Table(
     "mailboxes",
     metadata,
     *columns(Mailbox),
+    Index("mailboxes_waiting", "project_id", **_where("newest > cursor")),
 )
-_has_mail = text("newest > cursor")
-Index("mailboxes_waiting", mailboxes.c.project_id, sqlite_where=_has_mail, postgresql_where=_has_mail)
 
 conversations = Table(
     "conversations",
@@ -358,43 +260,22 @@ conversations = Table(
     Index("conversations_pair", "project_id", "low_id", "high_id", "created_at"),
     Index("conversations_task", "task_id"),
     Index("conversations_newest", "project_id", "created_at"),
-)
-_open = text("state IN ('pending', 'active')")
-_unsettled = text("NOT settled")
-Index(
-    "conversations_open",
-    conversations.c.project_id,
-    conversations.c.low_id,
-    conversations.c.high_id,
-    unique=True,
-    sqlite_where=_open,
-    postgresql_where=_open,
-)
-"""At most one open conversation per unordered pair and project."""
-for _side in ("initiator_id", "partner_id"):
+    # At most one open conversation per unordered pair and project.
     Index(
-        f"conversations_{_side.removesuffix('_id')}",
-        conversations.c.project_id,
-        conversations.c[_side],
-        sqlite_where=_unsettled,
-        postgresql_where=_unsettled,
-    )
+        "conversations_open", "project_id", "low_id", "high_id", unique=True, **_where("state IN ('pending', 'active')")
+    ),
+    Index("conversations_initiator", "project_id", "initiator_id", **_where("NOT settled")),
+    Index("conversations_partner", "project_id", "partner_id", **_where("NOT settled")),
+)
 
 delegations = Table(
     "delegations",
     metadata,
     *columns(Delegation),
     Index("delegations_task", "task_id", "created_at"),
+    Index("delegations_open", "project_id", "agent_id", **_where("status IN ('pending', 'processing')")),
+    Index("delegations_awaited", "root_id", **_where("status IN ('pending', 'processing')")),
 )
-_undone = text("status IN ('pending', 'processing')")
-Index(
-    "delegations_open",
-    delegations.c.project_id,
-    delegations.c.agent_id,
-    sqlite_where=_undone,
-    postgresql_where=_undone,
-)
-Index("delegations_awaited", delegations.c.root_id, sqlite_where=_undone, postgresql_where=_undone)
 
 api_keys = Table(
     "api_keys",
@@ -416,17 +297,11 @@ claims = Table(
     "claims",
     metadata,
     *columns(Claim),
+    # At most one live claim per task: prevents double claims.
+    Index("claims_live", "task_id", unique=True, **_where("ended_at IS NULL")),
+    Index("claims_of_agent", "agent_id", **_where("ended_at IS NULL")),
+    Index("claims_expiry", "project_id", "expires_at", **_where("ended_at IS NULL")),
 )
-Index(
-    "claims_live",
-    claims.c.task_id,
-    unique=True,
-    sqlite_where=_unended,
-    postgresql_where=_unended,
-)
-"""At most one live claim per task: prevents double claims."""
-Index("claims_of_agent", claims.c.agent_id, sqlite_where=_unended, postgresql_where=_unended)
-Index("claims_expiry", claims.c.project_id, claims.c.expires_at, sqlite_where=_unended, postgresql_where=_unended)
 
 shared_entries = Table(
     "shared_entries",
@@ -452,9 +327,8 @@ viewers = Table(
     "viewers",
     metadata,
     *columns(Viewer),
+    Index("viewers_open", "project_id", "agent_id", **_where("closed_at IS NULL")),
 )
-_unclosed = text("closed_at IS NULL")
-Index("viewers_open", viewers.c.project_id, viewers.c.agent_id, sqlite_where=_unclosed, postgresql_where=_unclosed)
 
 notices = Table(
     "notices",
@@ -462,19 +336,10 @@ notices = Table(
     *columns(Notice),
     Index("notices_key", "person_id", "key", "channel", "created_at"),
     Index("notices_over", "over_at"),
+    Index("notices_lasting", "person_id", "key", "channel", unique=True, **_where("over_at IS NULL")),
+    Index("notices_due", "channel", "next_at", **_where("next_at IS NOT NULL")),
 )
 """The outbox of notices: one for each need, channel and person."""
-_lasting, _to_send = text("over_at IS NULL"), text("next_at IS NOT NULL")
-Index(
-    "notices_lasting",
-    notices.c.person_id,
-    notices.c.key,
-    notices.c.channel,
-    unique=True,
-    sqlite_where=_lasting,
-    postgresql_where=_lasting,
-)
-Index("notices_due", notices.c.channel, notices.c.next_at, sqlite_where=_to_send, postgresql_where=_to_send)
 
 events = Table(
     "events",
@@ -485,22 +350,11 @@ events = Table(
     Index("events_task", "task_id", "sequence"),
     Index("events_project", "project_id", "sequence"),
     Index("events_agent", "agent_id", "sequence"),
+    Index("events_facts", "root_id", "sequence", **_where("fact")),
+    Index("events_correlation", "correlation_id", "sequence", **_where("correlation_id IS NOT NULL")),
+    Index("events_decided", "at", **_where(DECIDED)),
     sqlite_autoincrement=True,
 )
-_fact = text("fact")
-Index("events_facts", events.c.root_id, events.c.sequence, sqlite_where=_fact, postgresql_where=_fact)
-_of_request = text("correlation_id IS NOT NULL")
-Index(
-    "events_correlation",
-    events.c.correlation_id,
-    events.c.sequence,
-    sqlite_where=_of_request,
-    postgresql_where=_of_request,
-)
-DECIDED = "kind IN ('task.approved', 'task.rejected', 'task.unblocked', 'task.retried')"
-"""Events of decisions about tasks. Rare, so counting them is cheap."""
-_decided = text(DECIDED)
-Index("events_decided", events.c.at, sqlite_where=_decided, postgresql_where=_decided)
 
 tokens = Table(
     "tokens",
@@ -611,15 +465,15 @@ worktrees = Table(
     metadata,
     *columns(Worktree, before={"moved_base": _text("touched", null=True)}),
     Index("worktrees_created", "project_id", "created_at", "task_id"),
+    Index("worktrees_open", "created_at", **_where("state = 'open'")),
 )
-_in_use = text("state = 'open'")
-Index("worktrees_open", worktrees.c.created_at, sqlite_where=_in_use, postgresql_where=_in_use)
 
 worktree_jobs = Table(
     "worktree_jobs",
     metadata,
     *columns(WorktreeJob),
     Index("worktree_jobs_task", "task_id", "created_at"),
+    Index("worktree_jobs_waiting", "coordinator_id", **_where("finished_at IS NULL")),
 )
 """Worktree jobs for a Coordinator: show a diff, merge, discard."""
 
@@ -663,8 +517,8 @@ checks = Table(
     *columns(Check),
     Index("checks_task", "task_id"),
     Index("checks_launch", "launch_id"),
+    Index("checks_waiting", "created_at", **_where("finished_at IS NULL")),
 )
-_unfinished = text("finished_at IS NULL")
 
 artifacts = Table(
     "artifacts",
@@ -683,8 +537,6 @@ artifact_pieces = Table(
     Column("content", LargeBinary, nullable=False),
 )
 """Their bytes, as they arrive."""
-Index("checks_waiting", checks.c.created_at, sqlite_where=_unfinished, postgresql_where=_unfinished)
-Index("worktree_jobs_waiting", worktree_jobs.c.coordinator_id, sqlite_where=_unfinished, postgresql_where=_unfinished)
 
 sign_ins = Table(
     "sign_ins",
@@ -786,20 +638,18 @@ questions = Table(
     Index("questions_task", "task_id", "created_at"),
     Index("questions_project", "project_id", "created_at"),
     Index("questions_alike", "project_id", "alike"),
+    Index("questions_open", "deadline", **_where("state = 'open'")),
 )
 """What agents ask people, with the answers."""
-_asks = text("state = 'open'")
-Index("questions_open", questions.c.deadline, sqlite_where=_asks, postgresql_where=_asks)
 
 schedules = Table(
     "schedules",
     metadata,
     *columns(Schedule),
     Index("schedules_project", "project_id"),
+    Index("schedules_due", "next_at", **_where(IS_SCHEDULED)),
 )
 """Tasks that are created at certain times."""
-_scheduled = text(IS_SCHEDULED)
-Index("schedules_due", schedules.c.next_at, sqlite_where=_scheduled, postgresql_where=_scheduled)
 
 schedule_runs = Table(
     "schedule_runs",
@@ -807,10 +657,9 @@ schedule_runs = Table(
     *columns(ScheduleRun),
     Index("schedule_runs_schedule", "schedule_id", "scheduled_at"),
     Index("schedule_runs_task", "task_id"),
+    Index("schedule_runs_open", "schedule_id", **_where(IS_RUNNING)),
 )
 """What became of the times of schedules."""
-_running = text(IS_RUNNING)
-Index("schedule_runs_open", schedule_runs.c.schedule_id, sqlite_where=_running, postgresql_where=_running)
 
 webhooks = Table(
     "webhooks",
@@ -826,18 +675,10 @@ webhook_deliveries = Table(
     *columns(WebhookDelivery),
     Index("webhook_deliveries_webhook", "webhook_id", "at"),
     Index("webhook_deliveries_task", "task_id"),
+    Index("webhook_deliveries_open", "webhook_id", **_where(IS_RUNNING)),
+    Index("webhook_deliveries_key", "webhook_id", "key", unique=True, **_where("task_id IS NOT NULL")),
 )
 """What became of the requests that webhooks have received."""
-Index("webhook_deliveries_open", webhook_deliveries.c.webhook_id, sqlite_where=_running, postgresql_where=_running)
-_has_task = webhook_deliveries.c.task_id.is_not(None)
-Index(
-    "webhook_deliveries_key",
-    webhook_deliveries.c.webhook_id,
-    webhook_deliveries.c.key,
-    unique=True,
-    sqlite_where=_has_task,
-    postgresql_where=_has_task,
-)
 
 memories = Table(
     "memories",
@@ -877,30 +718,15 @@ merge_queue_entries = Table(
     *columns(MergeQueueEntry),
     Index("merge_queue_entries_task", "task_id", "added_at"),
     Index("merge_queue_entries_ended", "project_id", "ended_at"),
+    Index("merge_queue_entries_waiting", "project_id", "position", **_where("state IN ('queued', 'checking')")),
+    Index("merge_queue_entries_of_task", "task_id", unique=True, **_where("state IN ('queued', 'checking')")),
+    Index(
+        "merge_queue_entries_returned",
+        "ended_at",
+        **_where("state IN ('failed', 'conflict') AND changes_task_id IS NULL"),
+    ),
 )
 """The work of tasks that waits to be merged, or has waited."""
-_is_queued = text("state IN ('queued', 'checking')")
-Index(
-    "merge_queue_entries_waiting",
-    merge_queue_entries.c.project_id,
-    merge_queue_entries.c.position,
-    sqlite_where=_is_queued,
-    postgresql_where=_is_queued,
-)
-Index(
-    "merge_queue_entries_of_task",
-    merge_queue_entries.c.task_id,
-    unique=True,
-    sqlite_where=_is_queued,
-    postgresql_where=_is_queued,
-)
-_came_back = text("state IN ('failed', 'conflict') AND changes_task_id IS NULL")
-Index(
-    "merge_queue_entries_returned",
-    merge_queue_entries.c.ended_at,
-    sqlite_where=_came_back,
-    postgresql_where=_came_back,
-)
 
 merge_queues = Table(
     "merge_queues",
