@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,6 @@ from toryo.domain.launches import Check, Purpose, State
 from toryo.domain.projects import Settings
 from toryo.domain.sessions import Choice, End
 from toryo.domain.tasks import Approval, Checks, Details, Priority, Status, Wait
-from toryo.storage import agents, events, launches, projects, schema, sessions, tasks
 from toryo.storage.coordinators import Disk, Seen
 from toryo.storage.engine.database import Connection
 from toryo.storage.errors import ConstraintBroken
@@ -28,24 +27,7 @@ from toryo.workflow.snapshot import Cooldown
 
 pytestmark = pytest.mark.both
 
-# --- nouns and columns -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("rows", "table"),
-    [
-        (projects.ROWS, schema.projects),
-        (agents.ROWS, schema.agents),
-        (tasks.ROWS, schema.tasks),
-        (tasks.DETAILS, schema.tasks),
-        (launches.ROWS, schema.launches),
-        (sessions.ROWS, schema.sessions),
-        (events.ROWS, schema.events),
-        (launches.CHECKS, schema.checks),
-    ],
-)
-def test_every_field_of_a_noun_is_a_column_of_its_name(rows: Any, table: Any):
-    assert {field.name for field in fields(rows.noun)} <= {column.name for column in table.columns}
+# --- what comes back -------------------------------------------------------------------------------------------------
 
 
 def test_a_project_comes_back_as_it_was(store: Store):

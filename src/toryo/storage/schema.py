@@ -1,4 +1,5 @@
-"""All tables and indexes. Columns have the names of the entity's fields; JSON is TEXT; instants are milliseconds.
+"""All tables and indexes. The columns of a noun follow from its fields (`tables.py`); what has no noun, and what a noun
+does not show, is written out. JSON is TEXT; instants are milliseconds.
 
 Partial indexes cover live states only, so that finished rows cost nothing. Their column order matches their query.
 """

@@ -85,7 +85,7 @@ def codecs(noun: type[Any]) -> dict[str, Codec]:
 
 
 def stored(noun: type[Any]) -> dict[str, Stored]:
-    """By field. Raises TypeError for one that no rule stores."""
+    """By field. Raises TypeError for a type that no rule stores."""
     return {field.name: _written(str(field.type), noun.__module__) for field in fields(noun)}
 
 
@@ -116,7 +116,7 @@ def _codec(kind: Any, marks: Collection[Any]) -> Codec:
         return _dataclass(kind)
     if kind is Any or issubclass(kind, dict):
         return JSON
-    raise TypeError(f"no rule for {kind}")
+    raise TypeError(f"No rule of storage/tables.py stores a {kind}.")
 
 
 def _enum(kind: Any) -> Codec:
