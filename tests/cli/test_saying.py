@@ -9,7 +9,8 @@ import pytest
 import typer
 
 from tests.cli.conftest import Toryo
-from toryo.cli import command_context, command_line, usage_lines
+from toryo import deeds
+from toryo.cli import command_line, usage_lines
 from toryo.operations.calls.catalogue import catalogue
 
 
@@ -60,7 +61,7 @@ def test_a_mistake_is_named_as_it_was_typed(server: Toryo, project: str, task: s
 
 def test_every_parameter_that_is_typed_under_another_name_exists() -> None:
     parameters = {name for each in catalogue().values() for name in each.parameters.model_fields}
-    assert command_context._OPTION_OF.keys() <= parameters
+    assert deeds.OPTION_OF.keys() <= parameters
 
 
 def test_the_reason_codes_of_a_decision_are_shown_on_request(server: Toryo, agent: str) -> None:
