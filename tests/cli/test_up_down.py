@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -165,6 +167,33 @@ def test_a_variable_that_is_nearly_a_setting_is_said(
 def test_a_coordinator_without_a_server_to_be_found_ends_with_3(nowhere: Toryo) -> None:
     ended = nowhere("coordinator")
     assert ended.code == 3
+
+
+def test_a_server_that_upgrades_its_database_is_waited_for_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, upgrading = tmp_path / "gate", threading.Event()
+    os.mkfifo(gate)
+
+    class Announced(threading.Event):
+        """Whoever waits without a limit lets the server go on."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if timeout is None:
+                gate.write_text("on")
+            return super().wait(timeout)
+
+    server = child_processes.Child("server", [], os.environ, lambda *_: upgrading.set())
+    says = f"print({child_processes.UPGRADING!r}, flush=True); open({str(gate)!r}).read(); print('ready http://here')"
+    monkeypatch.setattr(server, "_command", [sys.executable, "-c", says])
+    monkeypatch.setattr(server, "_announced", Announced())
+    monkeypatch.setattr(child_processes, "READY_WITHIN_SECONDS", 0)
+    server.start()
+    try:
+        assert upgrading.wait(100)
+        assert server.address() == "http://here"
+    finally:
+        server.kill()
 
 
 def test_who_interrupts_the_end_once_more_is_told_what_goes_on(

@@ -171,6 +171,12 @@ def test_versions_are_listed_newest_first_and_the_start_page_leads_to_the_newest
     listed = json.loads((tmp_path / "versions.json").read_text())
     assert [each["version"] for each in listed] == ["0.10.0", "0.9.1", "0.2.0"]
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text()
+    for name in ("0.11.0.dev9", "0.11.0.dev40", "0.10.0.dev30"):
+        (tmp_path / name).mkdir()
+    versions["index"](tmp_path)
+    listed = [each["version"] for each in json.loads((tmp_path / "versions.json").read_text())]
+    assert listed == ["0.11.0.dev40", "0.11.0.dev9", "0.10.0", "0.10.0.dev30", "0.9.1", "0.2.0"]
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(), "the newest that was released"
     assert site()["extra"]["version"] == {"provider": "mike"}
     assert versions["current"]() == toryo.__version__
 

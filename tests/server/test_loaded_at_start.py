@@ -29,7 +29,7 @@ LATER = {
         ),
         *("toryo.server.mcp_sdk", "toryo.server.oidc", "toryo.server.metrics", "toryo.server.telemetry"),
         *("toryo.housekeeping.mail", "toryo.housekeeping.webhook", "toryo.formats", "yaml", "toryo.cli", "typer"),
-        *("toryo.storage.migrations.tables_0001", "toryo.storage.migrations.tables_0004", "toryo.bus.remote"),
+        *("toryo.storage.backup", "toryo.storage.upgrade_backups", "toryo.bus.remote"),
     ),
     HELP: (
         *("pydantic", "sqlalchemy", "structlog", "mcp", "httpx", "yaml", "rich", "asyncio", "starlette", "uvicorn"),

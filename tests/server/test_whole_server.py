@@ -227,16 +227,20 @@ def test_a_second_start_keeps_tokens_and_data(tmp_path: Path) -> None:
 def test_an_upgrade_of_the_database_is_told_and_that_it_cannot_be_undone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings, now = Settings(port=0, data_dir=tmp_path), len(migrations.STEPS)
+    settings, now = Settings(port=0, data_dir=tmp_path), migrations.PRESENT
     with open_database(settings.database_url()) as database:
         database.write(lambda connection: migrations.upgrade(connection, migrations.STEPS[:-2]))
-    for told in (f"upgraded the database from version {now - 2} to {now}: earlier versions of Toryo no longer", ""):
-        app.build(settings).close()
-        said = capsys.readouterr().err
-        assert said.startswith(told)
-        assert ("upgraded" in said) is bool(told)
-    (line,) = [each for each in (tmp_path / "logs" / "server.log").read_text().splitlines() if "upgraded" in each]
-    assert orjson.loads(line)["before"] == now - 2
+    app.build(settings).close()
+    first, last = capsys.readouterr().err.splitlines()
+    file = tmp_path / f"toryo.db.before-upgrade-{now - 2}.toryo"
+    assert first == f"upgrading the database from version {now - 2} to {now}; first, it is backed up to {file}"
+    assert file.is_file()
+    assert last.startswith(f"upgraded the database from version {now - 2} to {now} (")
+    assert "earlier versions of Toryo no longer read it" in last
+    lines = map(orjson.loads, (tmp_path / "logs" / "server.log").read_text().splitlines())
+    assert [each["told"] for each in lines if each["event"] == "database_upgrade"] == [first, last]
+    app.build(settings).close()
+    assert "upgrad" not in capsys.readouterr().err
 
 
 def test_what_stands_in_the_way_of_a_start_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:

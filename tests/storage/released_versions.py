@@ -1,9 +1,8 @@
-"""Databases and backups of the first and the last version with real content: see `recording.py`, which made them."""
+"""Databases and backups of earlier versions with real content: see `recording.py`, which made them."""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,10 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 
 FILES = Path(__file__).parent / "released"
-ALL = sorted(int(path.stem.rpartition("_")[2]) for path in FILES.iterdir())
-"""The versions that are recorded: the first one and the last ones, the present one as well."""
-PRESENT = len(migrations.STEPS)
-BEFORE = max(each for each in ALL if each < PRESENT)
+ALL = sorted(int(path.stem.rpartition("_")[2]) for path in FILES.glob("version_*.jsonl"))
+"""The versions that are recorded: from the oldest that is upgraded to the present one."""
+BEFORE = ALL[-2]
 """The last one that needs an upgrade."""
-RENAMED = {"errands": "worktree_jobs"}
-DROPPED = frozenset({"sign_in_failures"})
-RENAMED_COLUMNS = {("cooldowns", "provider"): "program"}
 
 Contents = dict[str, tuple[list[str], list[list[Any]]]]
 """Of each table, its columns and rows."""
@@ -30,8 +25,13 @@ Contents = dict[str, tuple[list[str], list[list[Any]]]]
 
 def contents(version: int) -> Contents:
     """What a database of that version had in it, in the order of its foreign keys."""
+    return contents_of((FILES / f"version_{version}.jsonl").read_bytes())
+
+
+def contents_of(lines: bytes) -> Contents:
+    """The rows of a backup."""
     found: Contents = {}
-    for line in _lines(version):
+    for line in map(orjson.loads, lines.splitlines()):
         if "table" in line:
             columns, rows = found.setdefault(line["table"], (line["columns"], []))
             rows.extend(map(list, backup.stored(line["table"], columns, line["rows"])))
@@ -39,18 +39,12 @@ def contents(version: int) -> Contents:
     return found
 
 
-def _lines(version: int) -> Iterator[dict[str, Any]]:
-    with (FILES / f"version_{version}.jsonl").open("rb") as file:
-        for line in file:
-            yield orjson.loads(line)
-
-
 def fill(database: Database, version: int) -> Contents:
     """Makes the tables of that version in an empty database, with what was recorded in them."""
     recorded = contents(version)
 
     def work(connection: Connection) -> None:
-        migrations.upgrade(connection, migrations.STEPS[:version])
+        migrations.upgrade(connection, migrations.steps_to(version))
         for table, (columns, rows) in recorded.items():
             values = ", ".join(f":{column}" for column in columns)
             insert = sa.text(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})")
@@ -87,12 +81,22 @@ def kept(database: Database, recorded: Contents) -> Contents:
         return {
             table: (columns, [list(row) for row in connection.all(_select(table, columns))])
             for table, (columns, _) in recorded.items()
-            if table not in DROPPED
         }
 
     return database.read(work)
 
 
 def _select(table: str, columns: list[str]) -> Statement:
-    there = [RENAMED_COLUMNS.get((table, column), column) for column in columns]
-    return Statement(sa.text(f"SELECT {', '.join(there)} FROM {RENAMED.get(table, table)}"))
+    return Statement(sa.text(f"SELECT {', '.join(columns)} FROM {table}"))
+
+
+def by_id(contents: Contents) -> dict[str, list[dict[str, Any]]]:
+    """To be compared: the rows of each table by the names of its columns, in an order of their own."""
+    return {
+        table: sorted((dict(zip(columns, map(_plain, row), strict=True)) for row in rows), key=repr)
+        for table, (columns, rows) in contents.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value

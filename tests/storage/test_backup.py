@@ -12,7 +12,6 @@ import orjson
 import pytest
 import sqlalchemy as sa
 
-from tests.storage import releases
 from tests.stories import Caller, World
 from toryo.storage import backup, integrity, migrations, schema
 from toryo.storage.engine import unit_of_work
@@ -85,7 +84,7 @@ def test_no_page_of_a_backup_stays_in_memory_once_it_is_written(world: World, tm
         file_task(world, f"Task {number}")
 
     def kept(connection: Connection) -> int:
-        backup._write(connection, tmp_path / "toryo.backup")
+        backup.write(connection, tmp_path / "toryo.backup")
         return max(len(rows) for _, rows in connection.unit._answers.values() if isinstance(rows, list))
 
     with patch.object(backup, "_CHUNK", 2), patch.object(unit_of_work, "MOST_ROWS", 1):
@@ -211,7 +210,7 @@ def test_a_backup_in_many_pages_restores_who_is_above_whom(
 def test_a_backup_with_tables_or_columns_that_its_version_does_not_have_is_refused(
     elsewhere: Database, tmp_path: Path, line: dict[str, Any]
 ) -> None:
-    about = {"toryo": "0.1.0", "format": 1, "schema": len(migrations.STEPS)}
+    about = {"toryo": "0.1.0", "format": 1, "schema": migrations.PRESENT}
     content = b"".join(orjson.dumps(each) + b"\n" for each in (about, {**line, "rows": [["x"]]}))
     (tmp_path / "toryo.backup").write_bytes(gzip.compress(content))
     with pytest.raises(backup.NotAnArchive, match="that its version does not have"):
@@ -221,7 +220,7 @@ def test_a_backup_with_tables_or_columns_that_its_version_does_not_have_is_refus
 def test_a_backup_of_a_newer_toryo_is_refused_with_its_version_and_what_to_do(
     elsewhere: Database, tmp_path: Path
 ) -> None:
-    about = {"toryo": "9.1.0", "format": 1, "schema": len(migrations.STEPS) + 1}
+    about = {"toryo": "9.1.0", "format": 1, "schema": migrations.PRESENT + 1}
     (tmp_path / "toryo.backup").write_bytes(gzip.compress(orjson.dumps(about) + b"\n"))
     with pytest.raises(backup.NotAnArchive, match=r"newer Toryo \(9\.1\.0\)") as refused:
         backup.restore(elsewhere, tmp_path / "toryo.backup")
@@ -289,42 +288,6 @@ def test_an_interrupted_backup_leaves_the_older_one(world: World, tmp_path: Path
     with pytest.raises(OSError, match="no space"):
         backup.backup(world.database, file)
     assert file.read_bytes() == before
-
-
-# --- of an older release ---------------------------------------------------------------------------------------------
-
-
-def first_backup(rows: dict[str, list[tuple[Any, ...]]], file: Path) -> None:
-    """The file that the first release wrote of these rows."""
-    rows = {**rows, "sign_in_failures": [("old", 1, 1, None)]}  # which no release has any more
-    lines: list[Any] = [{"toryo": "0.1.0", "format": 1, "schema": 1}]
-    for table in releases.tables():
-        columns = [str(column.name) for column in table.columns]
-        lines.append({"table": str(table.name), "columns": columns, "rows": rows[table.name]})
-    lines.append({"end": {str(name): len(row) for name, row in rows.items()}})
-    file.write_bytes(gzip.compress(b"".join(orjson.dumps(line) + b"\n" for line in lines)))
-
-
-def test_a_backup_of_the_first_release_restores_every_row_and_work_goes_on(
-    database_url: str, elsewhere: Database, tmp_path: Path
-) -> None:
-    """It has neither the tables nor the columns that came later."""
-    with open_database(database_url) as old:
-        old.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
-        kept = old.write(releases.sample)
-    first_backup(kept, tmp_path / "old.backup")
-    backup.restore(elsewhere, tmp_path / "old.backup", credentials=True)
-    assert elsewhere.read(releases.first_rows) == kept
-    assert elsewhere.read(integrity.check) == []
-    launches = elsewhere.read(lambda c: c.all(Statement(sa.select(schema.launches.c.takes_slot))))
-    assert [bool(launch[0]) for launch in launches] == [True]
-    there = World(elsewhere, now=2_000_000_000_000)
-    there.project_id = "prj_old"
-    there.say("old", "Are you still there?")
-    chat = there.start_chat("old")
-    assert [pending_message["content"] for pending_message in chat.fetch()["pending_messages"]] == [
-        "Are you still there?"
-    ]
 
 
 def test_a_backup_holds_what_was_said_and_the_talk_goes_on_there(

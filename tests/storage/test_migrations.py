@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from tests.storage import released_versions
-from tests.storage.releases import first_rows, sample
+import toryo
+from tests.storage import released_versions, table_facts
+from tests.storage.recording import PROJECT
 from tests.stories import World
-from toryo.domain.projects import Settings as ProjectSettings
-from toryo.storage import integrity, migrations, schema
+from toryo.storage import migrations, schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew
+from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, DatabaseTooOld
 from toryo.storage.open_database import open_database, upgrade
 
 pytestmark = pytest.mark.both
@@ -32,6 +33,7 @@ def step(name: str, upgrade: Callable[[Connection], None]) -> ModuleType:
 
 
 def make_words(connection: Connection) -> None:
+    connection.define("CREATE TABLE directory (id INTEGER PRIMARY KEY, stamp BIGINT)")
     connection.define("CREATE TABLE words (word TEXT PRIMARY KEY)")
     connection.run(Statement(sa.text("INSERT INTO words VALUES ('first')")))
 
@@ -57,8 +59,8 @@ def drop_trigger(connection: Connection, table: str) -> None:
         connection.define(f"DROP TRIGGER {table}_deleted")
 
 
-ONE = (step("0001_words", make_words),)
-TWO = (*ONE, step("0002_word", add_word))
+ONE = (step("0026_words", make_words),)
+TWO = (*ONE, step("0027_word", add_word))
 
 
 @pytest.fixture
@@ -74,24 +76,36 @@ def test_an_empty_database_gets_every_table_of_the_schema(blank: Database) -> No
         assert blank.read(rows_of(table)) == (1 if table is schema.directory else 0), table.name
 
 
+RELEASED: dict[int, str] = {}
+"""Of the versions of the tables, the Toryo with which each was released."""
+
+
+def test_the_version_of_toryo_changes_with_the_tables() -> None:
+    """Two builds are told apart by `toryo --version`, and an installer sees that one is newer."""
+    version = toryo.__version__
+    assert version == RELEASED.get(migrations.PRESENT) or re.fullmatch(
+        rf"\d+\.\d+\.\d+\.dev{migrations.PRESENT}", version
+    )
+
+
 def test_an_upgraded_database_is_left_alone(blank: Database) -> None:
     upgrade(blank)
     assert upgrade(blank) == []
 
 
 def test_only_the_missing_steps_are_taken(blank: Database) -> None:
-    assert blank.write(lambda c: migrations.upgrade(c, ONE)) == ["0001_words"]
-    assert blank.write(lambda c: migrations.upgrade(c, TWO)) == ["0002_word"]
+    assert blank.write(lambda c: migrations.upgrade(c, ONE)) == ["0026_words"]
+    assert blank.write(lambda c: migrations.upgrade(c, TWO)) == ["0027_word"]
     assert blank.read(lambda c: c.all(WORDS)) == [("first",), ("second",)]
-    assert blank.read(lambda c: c.all(VERSIONS)) == [(1, "0001_words"), (2, "0002_word")]
+    assert blank.read(lambda c: c.all(VERSIONS)) == [(26, "0026_words"), (27, "0027_word")]
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(blank: Database) -> None:
     blank.write(lambda c: migrations.upgrade(c, ONE))
     with pytest.raises(ValueError, match="a step that fails"):
-        blank.write(lambda c: migrations.upgrade(c, (*TWO, step("0003_half", fail))))
+        blank.write(lambda c: migrations.upgrade(c, (*TWO, step("0028_half", fail))))
     assert blank.read(lambda c: c.all(WORDS)) == [("first",)]
-    assert blank.write(lambda c: migrations.upgrade(c, TWO)) == ["0002_word"]
+    assert blank.write(lambda c: migrations.upgrade(c, TWO)) == ["0027_word"]
     blank.write(lambda c: c.define("CREATE TABLE half (done TEXT)"))
 
 
@@ -99,9 +113,29 @@ def test_a_database_of_a_newer_toryo_is_refused_with_what_to_do(blank: Database)
     blank.write(lambda c: migrations.upgrade(c, TWO))
     with pytest.raises(DatabaseTooNew) as refused:
         blank.write(lambda c: migrations.upgrade(c, ONE))
-    assert "version 2" in refused.value.message
+    assert "version 27" in refused.value.message
     assert "newer" in refused.value.instruction
     assert blank.read(lambda c: c.all(WORDS)) == [("first",), ("second",)]
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("version", [25, 1])
+def test_a_database_that_no_step_leads_on_from_is_refused_untouched_with_the_commit_that_does(
+    blank: Database, version: int
+) -> None:
+    recorded = released_versions.fill(blank, 26)
+    blank.write(lambda c: c.define(f"UPDATE schema_version SET version = {version}"))
+    before = released_versions.kept(blank, recorded), blank.read(table_facts.read)
+    for upgrading in (upgrade, lambda database: database.read(migrations.require_present)):
+        with pytest.raises(DatabaseTooOld) as refused:
+            upgrading(blank)
+        assert refused.value.message == (
+            f"The database is at version {version}. The oldest version that this Toryo upgrades is 26; nothing was "
+            "changed."
+        )
+        assert "once with Toryo's commit 0cac07d8" in refused.value.instruction
+    assert (released_versions.kept(blank, recorded), blank.read(table_facts.read)) == before
+    assert blank.read(lambda c: c.all(VERSIONS)) == [(version, "0026_first_tables")]
 
 
 @pytest.mark.first(6)
@@ -230,37 +264,11 @@ def _definitions(connection: Connection) -> list[tuple[str, ...]]:
     return [tuple(row) for row in connection.all(Statement(sa.text(asked)))]
 
 
-@pytest.mark.parametrize("version", [1, 25])  # those from 26 on are recorded: tests/storage/test_released_versions.py
-def test_a_database_of_an_older_release_keeps_every_row_and_works(blank: Database, version: int) -> None:
-    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:version]))
-    before = blank.write(lambda c: sample(c, version))
-    assert all(before.values())
-    upgrade(blank)
-    after = blank.read(first_rows)
-    assert after == before
-    assert blank.read(integrity.check) == []
-    world = World(blank, now=2_000_000_000_000)
-    world.project_id = "prj_old"
-    shown = world.owner.call("list_launches", project_id="prj_old")["launches"]
-    assert [each["launch_id"] for each in shown] == ["lau_old"]
-    world.say("old", "Are you still there?")
-    chat = world.start_chat("old")
-    assert [pending_message["content"] for pending_message in chat.fetch()["pending_messages"]] == [
-        "Are you still there?"
-    ]
-    task = world.task("old")
-    worker = world.start("old")
-    worker.report()
-    assert world.status(task) == "completed"
-
-
-def test_launches_of_the_first_release_took_slots(blank: Database) -> None:
-    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
-    blank.write(sample)
-    upgrade(blank)
-    launches = schema.launches
-    takes = blank.read(lambda c: c.all(Statement(sa.select(launches.c.id, launches.c.takes_slot))))
-    assert [(each, bool(slot)) for each, slot in takes] == [("lau_old", True)]
+def test_the_first_step_makes_to_the_name_and_the_default_what_the_26_steps_before_it_made(blank: Database) -> None:
+    """What they made was recorded before they were removed."""
+    blank.write(lambda c: migrations.upgrade(c, migrations.steps_to(26)))
+    recorded = released_versions.FILES / f"tables_26_{blank.dialect}.txt"
+    assert blank.read(table_facts.read) == recorded.read_text().splitlines()
 
 
 def test_browsers_of_before_sign_in_once_more(blank: Database) -> None:
@@ -281,32 +289,14 @@ def test_browsers_of_before_sign_in_once_more(blank: Database) -> None:
     assert world.nobody.call("sign_in", code=code)["page_secret"]
 
 
-def test_programs_that_shared_a_cooldown_have_one_each_afterwards(blank: Database) -> None:
-    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:25]))
-    blank.write(lambda c: sample(c, 25))
-    add = "INSERT INTO cooldowns (agent_id, purpose, until, reason, failures, provider) VALUES "
-    rows = (
-        "('old', 'both', 9, 'rate_limited', 2, 'claude\ngemini (ours)\nclaude'), ('old', 'chat', 8, 'runaway', 1, NULL)"
-    )
-    blank.write(lambda c: c.define(add + rows))
-    upgrade(blank)
-    kept = schema.cooldowns
-    wanted = [kept.c.purpose, kept.c.program, kept.c.until, kept.c.reason, kept.c.failures]
-    found = blank.read(lambda c: c.all(Statement(sa.select(*wanted).order_by(kept.c.purpose, kept.c.program))))
-    assert [tuple(row) for row in found if row[0] != "task"] == [
-        ("both", "claude", 9, "rate_limited", 2),
-        ("both", "gemini (ours)", 9, "rate_limited", 2),
-        ("chat", "", 8, "runaway", 1),
-    ]
-
-
-def test_settings_that_a_project_of_the_first_release_lacks_have_their_usual_values(blank: Database) -> None:
-    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
-    blank.write(sample)
+def test_what_agents_of_a_project_of_the_oldest_version_reached_they_still_reach(blank: Database) -> None:
+    """Settings that it lacks have the values that it had; those of a new project are narrower."""
+    released_versions.fill(blank, migrations.OLDEST)
     upgrade(blank)
     world = World(blank)
-    shown = world.owner.call("show_project", project_id="prj_old")["project"]["settings"]
-    assert shown["open_delegations"] == ProjectSettings().open_delegations
-    assert shown["network"] == "open", "what its agents reached they still reach"
     world.project(project_id="prj_new")
-    assert world.owner.call("show_project", project_id="prj_new")["project"]["settings"]["network"] == "model"
+    networks = [
+        world.owner.call("show_project", project_id=each)["project"]["settings"]["network"]
+        for each in (PROJECT, "prj_new")
+    ]
+    assert networks == ["open", "model"]

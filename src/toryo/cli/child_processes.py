@@ -28,6 +28,8 @@ Hear = Callable[[str, str], None]
 CHILD = "--ends-with-stdin"
 """Tells a server or Coordinator that this module has started it."""
 READY_WITHIN_SECONDS = 30
+UPGRADING = "upgrading the database"
+"""How the line begins after which a server takes as long as its database is large."""
 COORDINATOR_LEAVES_WITHIN_SECONDS = 30
 """Longer than the grace time it gives its agents."""
 SERVER_LEAVES_WITHIN_SECONDS = 15
@@ -61,6 +63,7 @@ class Child:
         self.lifeline: int | None = None
         """This process's end of the pipe that is the child's stdin; it is never written to."""
         self._announced = threading.Event()
+        self._upgrading = False
         self._address: str | None = None
         self.ended = threading.Event()
 
@@ -85,6 +88,8 @@ class Child:
     def address(self) -> str:
         """Waits for the line `ready http://…` and returns the address; raises Failure if it does not come."""
         self._announced.wait(READY_WITHIN_SECONDS)
+        if self._upgrading:
+            self._announced.wait()
         if self._address is None:
             state = (
                 f"it {self.end}"
@@ -136,6 +141,7 @@ class Child:
             if text.startswith("ready ") and not self._announced.is_set():
                 self._address = text.removeprefix("ready ").strip()
                 self._announced.set()
+            self._upgrading = self._upgrading or text.startswith(UPGRADING)
             # The terminal may be gone; the child's output must still be read, or the child would block.
             with suppress(OSError):
                 self._hear(self.name, text)

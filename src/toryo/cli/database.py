@@ -49,14 +49,27 @@ def add(app: typer.Typer) -> None:
     app.add_typer(group, name="db")
 
 
-def upgrade(here: Here, database: DatabaseUrl = None) -> None:
-    """Upgrade the database to this version of Toryo. A server also does this when it starts."""
-    from toryo.storage import open_database
-
+def upgrade(
+    here: Here,
+    database: DatabaseUrl = None,
+    no_backup: Annotated[
+        bool, typer.Option("--no-backup", help="Write no backup first, because you have one of your own.")
+    ] = False,
+) -> None:
+    """Upgrade the database to this version of Toryo. A backup is written first, beside an SQLite file; that of
+    PostgreSQL, in the data directory. A server also does this when it starts."""
     with _opened(here, database, create=True) as opened:
-        steps = open_database.upgrade(opened)
+        steps = _upgrade(here, opened, no_backup=no_backup)
     told = f"took {', '.join(steps)}" if steps else "the database is up to date"
     here.answer({"success": True, "steps": steps}, lambda: output.done(told))
+
+
+def _upgrade(here: Here, opened: Database, *, no_backup: bool = False) -> list[str]:
+    from toryo.storage import open_database
+
+    if no_backup:
+        return open_database.upgrade(opened)
+    return open_database.upgrade_with_backup(opened, data_directories.data_dir(here.data_dir), output.say)
 
 
 def backup(
@@ -94,12 +107,12 @@ def restore(
 ) -> None:
     """Restore a backup into an empty database. Every project is paused until you resume it. Tokens and API keys are
     left out. Nothing that exists is overwritten."""
-    from toryo.storage import backup, open_database
+    from toryo.storage import backup
 
     if not file.is_file():
         raise missing(file, "Choose a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
-        open_database.upgrade(opened)
+        _upgrade(here, opened)
         try:
             restored = backup.restore(opened, file, credentials=credentials, paused_at=int(time.time() * 1000))
         except backup.NotEmpty as error:

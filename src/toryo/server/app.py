@@ -45,7 +45,7 @@ from toryo.server.waiting_places import Places
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.open_database import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade_with_backup
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 
@@ -228,15 +228,15 @@ def _open(settings: Settings, held: contextlib.ExitStack) -> Database:
     try:
         database = open_database(settings.database_url())
         held.callback(database.close)
-        steps = upgrade(database)
+        upgrade_with_backup(database, settings.directory(), _tell_upgrade)
     except DatabaseUnavailable as error:
         raise ConfigurationError(error.message, error.instruction) from None
-    now = database.memory.version or 0
-    before = now - len(steps)
-    if 0 < before < now:
-        _log.info("database_upgraded", before=before, now=now, steps=steps)
-        print(_UPGRADED.format(before=before, now=now), file=sys.stderr, flush=True)  # noqa: T201 - it cannot be undone
     return database
+
+
+def _tell_upgrade(line: str) -> None:
+    _log.info("database_upgrade", told=line)
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - it cannot be undone
 
 
 def _metrics(settings: Settings) -> Metrics | None:
@@ -288,7 +288,6 @@ def _bus(settings: Settings, database: Database) -> Bus:
     return PostgresBus(settings.database_url())
 
 
-_UPGRADED = "upgraded the database from version {before} to {now}: earlier versions of Toryo no longer read it"
 _OPEN = (
     "warning: TORYO_AUTH__MODE=open: every program of your user on this machine can create, take and finish tasks of "
     "queues without a key."

@@ -2,7 +2,8 @@
 
 The file is gzipped JSON lines, the same for SQLite and PostgreSQL, so either can restore the other's backup: a header
 line, then the rows, table by table, in foreign key order. A backup of an older version is restored into the tables of
-that version, and then upgraded by the same steps as a database.
+that version, and then upgraded by the same steps as a database. Before an upgrade, a database of an older version is
+backed up as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.events import Events
-from toryo.storage.migrations import STEPS
+from toryo.storage.migrations import OLDEST, PRESENT
 
 FORMAT = 1
 _CHUNK = 2_000
@@ -75,9 +76,23 @@ class Restored:
 
 def backup(database: Database, file: Path) -> dict[str, int]:
     """Writes the archive (mode 0600, renamed into place when complete); returns the number of rows of each table."""
+    return database.read(lambda connection: write(connection, file))
+
+
+def write(connection: Connection, file: Path, version: int = PRESENT) -> dict[str, int]:
+    """As `backup`, of what a transaction sees: the tables and columns of that version. It is on the disk afterwards."""
     partial = file.with_name(file.name + ".partial")
-    counts = database.read(lambda connection: _write(connection, partial))
-    os.replace(partial, file)  # noqa: PTH105 - atomic: a backup that was interrupted leaves the older one
+    try:
+        counts = _write(connection, partial, version)
+        os.replace(partial, file)  # noqa: PTH105 - atomic: a backup that was interrupted leaves the older one
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
     return counts
 
 
@@ -146,20 +161,28 @@ def forget_credentials(database: Database) -> None:
     database.write(work)
 
 
-def _write(connection: Connection, file: Path) -> dict[str, int]:
+def _write(connection: Connection, file: Path, version: int) -> dict[str, int]:
+    there = migrations.columns(connection)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.fchmod(descriptor, 0o600)  # A file left by an interrupted backup may have any mode.
     counts: dict[str, int] = {}
-    with os.fdopen(descriptor, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=5) as out:
-        out.write(_line({"toryo": toryo.__version__, "format": FORMAT, "schema": len(STEPS)}))
-        for table in _TABLES:
-            name = str(table.name)  # SQLAlchemy has a str of its own
-            counts[name] = 0
-            for rows in _chunks(connection, table):
-                counts[name] += len(rows)
-                written = _changed(name, _names(table), rows, lambda content: base64.b64encode(content).decode())
-                out.write(_line({"table": name, "columns": _names(table), "rows": written}))
-        out.write(_line({"end": counts}))
+    with os.fdopen(descriptor, "wb") as raw:
+        with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=5) as out:
+            out.write(_line({"toryo": toryo.__version__, "format": FORMAT, "schema": version}))
+            for table in _TABLES:
+                name = str(table.name)  # SQLAlchemy has a str of its own
+                if name not in there:
+                    continue
+                counts[name] = 0
+                columns = [column for column in table.columns if column.name in there[name]]
+                names = [str(column.name) for column in columns]
+                for rows in _chunks(connection, table, columns):
+                    counts[name] += len(rows)
+                    written = _changed(name, names, rows, lambda content: base64.b64encode(content).decode())
+                    out.write(_line({"table": name, "columns": names, "rows": written}))
+            out.write(_line({"end": counts}))
+        raw.flush()
+        os.fsync(descriptor)
     return counts
 
 
@@ -167,14 +190,10 @@ def _line(value: Any) -> bytes:
     return orjson.dumps(value) + b"\n"
 
 
-def _names(table: sa.Table) -> list[str]:
-    return [str(column.name) for column in table.columns]
-
-
-def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any, ...]]]:
+def _chunks(connection: Connection, table: sa.Table, columns: list[sa.Column[Any]]) -> Iterator[list[tuple[Any, ...]]]:
     order = [table.c.depth] if table.name == "tasks" else []
     page = (
-        sa.select(*table.columns)
+        sa.select(*columns)
         .order_by(*order, *table.primary_key.columns)
         .limit(sa.bindparam("many", type_=sa.Integer))
         .offset(sa.bindparam("after", type_=sa.Integer))
@@ -236,7 +255,7 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
 
 def _emptied(connection: Connection, version: int) -> dict[str, set[str]]:
     """Leaves the tables of that version, without rows; returns their columns."""
-    if version < len(STEPS):
+    if version < PRESENT:
         migrations.begin_at(connection, version)
     else:
         for table in reversed(_TABLES):
@@ -264,7 +283,12 @@ _NAME_ANOTHER = "Choose a file that toryo db backup made."
 def _refuse_foreign(about: Any, file: Path) -> None:
     if not isinstance(about, dict) or about.get("format") != FORMAT or not _is_version(about.get("schema")):
         raise NotAnArchive(f"{file} is not a Toryo backup.", _NAME_ANOTHER)
-    if about["schema"] > len(STEPS):
+    if about["schema"] < OLDEST:
+        raise NotAnArchive(
+            f"{file} has version {about['schema']} of the tables. {migrations.UPGRADES_FROM}",
+            "Restore it with Toryo's commit 0cac07d8 into an empty --data-dir, and back that up.",
+        )
+    if about["schema"] > PRESENT:
         raise NotAnArchive(
             f"{file} was made by a newer Toryo ({about.get('toryo')}).", "Install that version, or a newer one."
         )

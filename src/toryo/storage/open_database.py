@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from toryo.domain import log_redaction
 from toryo.storage import migrations
-from toryo.storage.engine.database import Database
+from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import DatabaseUnavailable
 
 
@@ -30,11 +33,35 @@ def open_database(url: str, *, threads: int = 8, exclusive: bool = True, patienc
     )
 
 
-def upgrade(database: Database) -> list[str]:
-    """Runs the missing migrations, all or none, and returns their names.
+def upgrade(database: Database, before: migrations.Before = lambda _, __: None) -> list[str]:
+    """Runs the missing migrations, all or none, and returns their names. `before` comes first, in the same transaction.
 
-    Raises `DatabaseTooNew` for a database of a newer Toryo, `DatabaseMisfit` if the tables do not match its version.
+    Raises `DatabaseTooNew` and `DatabaseTooOld` for a database that this Toryo neither reads nor upgrades,
+    `DatabaseMisfit` if the tables do not match its version.
     """
-    taken = database.write_patiently(migrations.bring)
-    database.memory.version = len(migrations.STEPS)
+    taken = database.write_patiently(lambda connection: migrations.bring(connection, before))
+    database.memory.version = migrations.PRESENT
     return taken
+
+
+def upgrade_with_backup(database: Database, data: Path, tell: Callable[[str], None]) -> list[str]:
+    """As `upgrade`, which does not begin before a backup is written: beside an SQLite file, else in the directory
+    `data`. What is done is told in lines for the terminal. Also raises `upgrade_backups.NoBackup`.
+    """
+    beside = Path(database.place) if database.dialect == "sqlite" else data / "postgresql"
+    before = 0
+
+    def back_up(connection: Connection, version: int) -> None:
+        from toryo.storage import upgrade_backups  # a start without an upgrade needs none
+
+        nonlocal before
+        upgrade_backups.write(connection, version, beside, tell)
+        before = version
+
+    steps = upgrade(database, back_up)
+    if steps and before:
+        tell(
+            f"upgraded the database from version {before} to {migrations.PRESENT} ({len(steps)} steps): earlier "
+            "versions of Toryo no longer read it. To go back, restore the backup with the earlier version"
+        )
+    return steps

@@ -1,7 +1,8 @@
 """The steps from an empty database to the present one, and the runner that takes those which are missing.
 
-Each step is a module with `upgrade(connection)`; a step that has been released is never changed. All missing steps
-run in one transaction, so a failed upgrade leaves the database as it was. Servers of the version before notice it
+Each step is a module with `upgrade(connection)`; a step that has been released is never changed. The first one makes
+the tables of version 26, the oldest that is upgraded: what is older is refused untouched. All missing steps run in one
+transaction, so a failed upgrade leaves the database as it was. Servers of the version before notice it
 (`engine/directory_memory.py`) and refuse from then on.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from types import ModuleType
 
 import sqlalchemy as sa
@@ -32,32 +34,7 @@ def _read_when_used(name: str) -> ModuleType:
 
 
 STEPS: tuple[ModuleType, ...] = (
-    _read_when_used("step_0001_first_tables"),
-    _read_when_used("step_0002_chat"),
-    _read_when_used("step_0003_queue"),
-    _read_when_used("step_0004_programs"),
-    _read_when_used("step_0005_credentials"),
-    _read_when_used("step_0006_worktree_jobs"),
-    _read_when_used("step_0007_directory"),
-    _read_when_used("step_0008_reads_of_history"),
-    _read_when_used("step_0009_retention"),
-    _read_when_used("step_0010_push"),
-    _read_when_used("step_0011_doing"),
-    _read_when_used("step_0012_saved_views"),
-    _read_when_used("step_0013_check_evidence"),
-    _read_when_used("step_0014_questions"),
-    _read_when_used("step_0015_schedules"),
-    _read_when_used("step_0016_memories"),
-    _read_when_used("step_0017_merge_queue"),
-    _read_when_used("step_0018_reviews"),
-    _read_when_used("step_0019_webhooks"),
-    _read_when_used("step_0020_conflict_forecast"),
-    _read_when_used("step_0021_quota_windows"),
-    _read_when_used("step_0022_task_templates"),
-    _read_when_used("step_0023_after_tasks"),
-    _read_when_used("step_0024_kept_quotas"),
-    _read_when_used("step_0025_artifacts"),
-    _read_when_used("step_0026_cooldowns_by_program"),
+    _read_when_used("step_0026_first_tables"),
     _read_when_used("step_0027_sign_ins_of_origins"),
     _read_when_used("step_0028_stored_amounts"),
     _read_when_used("step_0029_moved_bases"),
@@ -66,7 +43,12 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0032_task_budgets"),
     _read_when_used("step_0033_checks_tried"),
 )
-"""In order; the position is the version."""
+"""In order; the first one makes version `OLDEST`, each other one the version after it."""
+OLDEST = 26
+PRESENT = OLDEST + len(STEPS) - 1
+
+Before = Callable[[Connection, int], None]
+"""What is done with a database before it is upgraded, and which version it has. It may be done again, as every work."""
 
 _versions = sa.Table(
     "schema_version",
@@ -86,39 +68,53 @@ _FORGET = Statement(sa.delete(_versions))
 _TAKEN = Statement(sa.insert(_versions), columns=["version", "name"])
 
 
-def upgrade(connection: Connection, steps: tuple[ModuleType, ...] = STEPS) -> list[str]:
-    """Takes the missing steps and answers their names. Two servers may try at once: the second waits and finds none."""
+def upgrade(
+    connection: Connection, steps: tuple[ModuleType, ...] = STEPS, before: Before = lambda _, __: None
+) -> list[str]:
+    """Takes the missing steps and answers their names. Two servers may try at once: the second waits and finds none.
+
+    Nobody else writes between `before` and the steps. If it raises, nothing is upgraded.
+    """
     connection.lock("toryo schema")
+    known = OLDEST + len(steps) - 1
+    last = _supported(connection, known)
+    missing = range(max(last + 1, OLDEST), known + 1)
+    if last and missing:
+        if connection.dialect == "postgresql":
+            connection.define("LOCK TABLE directory IN ACCESS EXCLUSIVE MODE")  # waits for all who have read the stamp
+        before(connection, last)
     connection.define(_CREATE)
-    last = connection.value(_LAST)
-    if last > len(steps):
-        raise _too_new(last, len(steps))
-    noticed = last < len(steps) and "directory" in columns(connection)
-    if noticed and connection.dialect == "postgresql":
-        connection.define("LOCK TABLE directory IN ACCESS EXCLUSIVE MODE")  # waits for all who have read the stamp
-    taken = [_take(connection, version, steps[version - 1]) for version in range(last + 1, len(steps) + 1)]
-    if noticed:
+    taken = [_take(connection, version, steps[version - OLDEST]) for version in missing]
+    if last and missing:
         connection.run(_NEW_STAMP[connection.dialect])
     return taken
 
 
 def require_present(connection: Connection) -> None:
     """For who must not upgrade: raises DatabaseTooNew or DatabaseTooOld if the tables are not of this version."""
-    last = connection.value(_LAST) if "schema_version" in columns(connection) else 0
-    if last > len(STEPS):
-        raise _too_new(last, len(STEPS))
-    if last < len(STEPS):
+    last = _supported(connection, PRESENT)
+    if last < PRESENT:
         raise DatabaseTooOld(
-            f"The database is at version {last}, this Toryo knows {len(STEPS)}.",
+            f"The database is at version {last}, this Toryo knows {PRESENT}.",
             "Upgrade it (toryo db upgrade, or start the server), or use the Toryo that made it.",
         )
 
 
-def _too_new(last: int, known: int) -> DatabaseTooNew:
-    return DatabaseTooNew(
-        f"The database is at version {last}, this Toryo knows {known}.",
-        "Install the Toryo that upgraded it, or a newer one; or restore a backup from before that.",
-    )
+def _supported(connection: Connection, known: int) -> int:
+    """The version of the database; 0 without tables. Raises DatabaseTooNew, or DatabaseTooOld if no step leads on."""
+    last: int = connection.value(_LAST) if "schema_version" in columns(connection) else 0
+    if last > known:
+        raise DatabaseTooNew(
+            f"The database is at version {last}, this Toryo knows {known}.",
+            "Install the Toryo that upgraded it, or a newer one; or restore a backup from before that.",
+        )
+    if 0 < last < OLDEST:
+        raise DatabaseTooOld(f"The database is at version {last}. {UPGRADES_FROM}", START_ONCE)
+    return last
+
+
+UPGRADES_FROM = f"The oldest version that this Toryo upgrades is {OLDEST}; nothing was changed."
+START_ONCE = f"Start it once with Toryo's commit 0cac07d8, which upgrades it to version {OLDEST}, then with this one."
 
 
 _COLUMNS = {
@@ -141,10 +137,10 @@ _TRIGGERS = {
 _SHOWN = 4
 
 
-def bring(connection: Connection) -> list[str]:
+def bring(connection: Connection, before: Before) -> list[str]:
     """As `upgrade`, and looks whether the tables are then what this Toryo asks. Raises DatabaseMisfit."""
     try:
-        taken = upgrade(connection)
+        taken = upgrade(connection, before=before)
     except StorageError:
         raise
     except Exception as error:  # whatever the driver says of a table that is there already, or is not
@@ -163,6 +159,11 @@ def columns(connection: Connection) -> dict[str, set[str]]:
     return found
 
 
+def steps_to(version: int) -> tuple[ModuleType, ...]:
+    """Those that lead from nothing to that version."""
+    return STEPS[: version - OLDEST + 1]
+
+
 def begin_at(connection: Connection, version: int) -> None:
     """Replaces all tables, and what is in them, by the empty ones of that version. `upgrade` leads on from there."""
     for table in reversed(schema.metadata.sorted_tables):
@@ -170,7 +171,7 @@ def begin_at(connection: Connection, version: int) -> None:
     if connection.dialect == "postgresql":
         connection.define("DROP FUNCTION directory_changed()")
     connection.run(_FORGET)
-    upgrade(connection, STEPS[:version])
+    upgrade(connection, steps_to(version))
 
 
 def _refuse_misfit(connection: Connection) -> None:
