@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from toryo.coordinator import config
-from toryo.coordinator.config import KNOWN, REMOVED, Config, Mistakes, load, parse
+from toryo.coordinator.config import KNOWN, Config, Mistakes, load, parse
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.providers import BUILT_IN, configured
@@ -323,9 +323,8 @@ def test_every_key_of_the_file_says_what_it_means_for_its_page_of_the_reference(
 
 
 def test_a_key_that_was_removed_stops_nobody_and_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    for key in REMOVED:
-        assert parse(f"{key}:\n  anything: [1]\nmax_concurrent: 7\n", "file", {}).max_concurrent == 7
-        assert f"{key}: this key has no effect" in caplog.text
+    assert parse("error_protection:\n  anything: [1]\nmax_concurrent: 7\n", "file", {}).max_concurrent == 7
+    assert "error_protection no longer has an effect. The server decides" in caplog.text
 
 
 def test_a_group_of_the_servers_settings_names_the_variables_of_the_server() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toryo import data_directories, process_locks, wrong_values
+from toryo import data_directories, process_locks, removed_keys, wrong_values
 from toryo.cli import open_dashboard, output, waiting
 from toryo.cli.command_context import Here, command, taking, warn_of_clear_text
 from toryo.cli.exit_codes import FAILED, Failure, Misuse, ServerAway
@@ -347,6 +347,9 @@ def _settings(**given: Any) -> Any:
 
     from toryo.settings import Settings
 
+    for name, warning in removed_keys.among(os.environ).items():
+        del os.environ[name]
+        output.say(f"toryo: warning: {warning}")
     _warn_of_near_names(Settings)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo import sandbox_network, untrusted_files
+from toryo import removed_keys, sandbox_network, untrusted_files
 from toryo.client import server_address
 from toryo.formats import yaml_documents
 from toryo.formats.yaml_documents import Document, Mistakes
@@ -373,15 +373,11 @@ def _is_account(name: str) -> bool:
     return 0 < len(name) <= MOST_OF_A_NAME and name.isprintable() and name.strip() == name
 
 
-REMOVED = {"error_protection": "The server decides how long an agent waits after a failure."}
-"""Keys of older files, and why they have no effect: they are named in the log, and stop nobody."""
-
-
 def _drop_removed(document: Document) -> None:
     found = document.data if isinstance(document.data, dict) else {}
-    for key in found.keys() & REMOVED.keys():
+    for key, warning in removed_keys.among(found).items():
         del found[key]
-        log.warning("%s: this key has no effect. %s Remove it from the file.", key, REMOVED[key])
+        log.warning(warning)
 
 
 OF_SERVER = frozenset({"auth", "chat", "guards", "notices", "retention", "session"})
