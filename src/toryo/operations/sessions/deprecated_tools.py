@@ -21,7 +21,7 @@ from toryo.operations.calls.results import Said
 _log = structlog.get_logger("toryo.server")
 
 
-UNTIL = "It answers until six months after the release of Toryo 0.1 (docs/how-to/migration.md)."
+UNTIL = "It answers until six months after the release of Toryo 0.2 (docs/how-to/migration.md)."
 """Said by each of them."""
 
 
@@ -77,7 +77,7 @@ class ExecutionStart(Parameters):
     listed=False,
 )
 def report_execution_start(call: Call, _: ExecutionStart) -> FormerResult:
-    """Deprecated: nothing to do, get_my_task records it. It answers until six months after the release of Toryo 0.1
+    """Deprecated: nothing to do, get_my_task records it. It answers until six months after the release of Toryo 0.2
     (docs/how-to/migration.md)."""
     _warn(call, "report_execution_start", "get_my_task")
     told = f"report_execution_start is deprecated: get_my_task records the start. {UNTIL}"
