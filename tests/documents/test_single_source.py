@@ -78,7 +78,7 @@ RULES = {
     "a change is based on an old version": Rule(
         r"\.version != |It has changed since you read it", {"operations/calls/optimistic_concurrency.py"}
     ),
-    "a request is repeated": Rule(r"\.idempotency_keys\.(find|remember)\(", {"operations/calls/idempotency.py"}),
+    "a request is repeated": Rule(r"if content != self\.content", {"operations/calls/idempotency.py"}),
     "which queues have an agent": Rule(r"\.polled\(\w+(\.\w+)?\) \|", {"storage/snapshots.py"}),
     "how a result ends a task": Rule(r"failed without a reason", {"operations/queue/task_results.py"}),
     "pauses double": Rule(r"\b2 ?\*\* ?\(?[a-z]|pause \* 2\b|\*= 2\b", {"backoff.py", "web/src/api/queries.ts"}),

@@ -31,8 +31,9 @@ from tests.domain.things import (
     todo,
     tree_state,
 )
+from toryo.domain import moves as rules
 from toryo.domain.errors import Code
-from toryo.domain.moves import Actor, refusal_to_judge, relation
+from toryo.domain.moves import Actor, Order, refusal_to_judge, relation
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Approval, Checks, Status, Wait
 from toryo.domain.tree_state import TreeState
@@ -834,3 +835,28 @@ def test_only_a_request_that_has_not_been_started_is_judged(status: Status) -> N
 def test_toryo_itself_may_start_a_draft_as_people_may() -> None:
     for who in (OWNER, GUARD):
         assert statuses(move(alone(BACKLOG), "t", IN_PROGRESS, who)) == {"t": "in_progress"}
+
+
+# --- tasks that nothing hangs on -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "to", "who"),
+    [
+        (TODO, IN_PROGRESS, ANN),
+        (IN_PROGRESS, COMPLETED, ANN),
+        (IN_PROGRESS, FAILED, ANN),
+        (IN_PROGRESS, FAILED, GUARD),
+        (IN_PROGRESS, TODO, GUARD),
+    ],
+)
+@pytest.mark.parametrize("started_at", [None, NOW - 5])
+def test_a_claimed_task_that_nothing_hangs_on_moves_as_any_other(
+    before: Status, to: Status, who: Actor, started_at: int | None
+) -> None:
+    wait = Wait("subtasks", NOW - 1, 3)
+    around = alone(before, agent_type="planning", started_at=started_at, wait=wait, unreported_ends=2)
+    order = Order(around.tree.tasks["t"], to, who, NOW, "because")
+    [planned] = rules.plan(around, order)
+    change = rules.alone(order)
+    assert change == replace(planned, after=replace(planned.after, version=planned.before.version + 1))

@@ -191,14 +191,6 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "an account that is not used up until any time: both are before now",
     ),
     Equivalent(
-        "operations/queue/batched.py",
-        "_once_of_one",
-        "constant",
-        "0",
-        "1",
-        "a call that fails in a batch is carried out by itself, and answered the same",
-    ),
-    Equivalent(
         "operations/worktrees/merge_queue.py",
         "finished",
         "operand removed",

@@ -13,12 +13,12 @@ from tests.invariants import hold
 from tests.operations.test_queue import key
 from tests.stories import Answer, World
 from toryo.bus.in_process import InProcessBus
+from toryo.operations.calls.batches import Batches
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.calls.grants import Door
 from toryo.operations.calls.together import Held, Together
-from toryo.operations.queue.batched import QueueLine
 from toryo.server.long_polling import Waiting
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
@@ -31,21 +31,21 @@ class Site:
         self.world = World(database)
         self.world.project()
         self.bus = InProcessBus()
+        self.batches = 0
+        self.before: Callable[[], None] = lambda: None
+        """Runs before each batch, in its thread."""
+        carry_out = Batches.carry_out
+
+        def counting(batches: Batches, connection: Connection, batch: Any) -> Any:
+            self.batches += 1
+            self.before()
+            return carry_out(batches, connection, batch)
+
+        monkeypatch.setattr(Batches, "carry_out", counting)
         real = self.world.dispatcher
         self.dispatcher = Dispatcher(database, real.settings, real.clock, real.context.entropy, self.bus.publish)
         self.waiting = Waiting(self.dispatcher, self.bus, catalogue(), real.clock)
         self.keys: dict[str, Credentials] = {}
-        self.batches = 0
-        self.before: Callable[[], None] = lambda: None
-        """Runs before each batch, in its thread."""
-        carry_out = QueueLine.carry_out
-
-        def counting(line: QueueLine, connection: Connection, batch: Any) -> Any:
-            self.batches += 1
-            self.before()
-            return carry_out(line, connection, batch)
-
-        monkeypatch.setattr(QueueLine, "carry_out", counting)
         self.holds: Counter[str | None] = Counter()
         self.news = asyncio.Event()
         hold_one = Together.hold

@@ -424,8 +424,9 @@ def test_tokens_batches_decisions_and_coordinators_are_kept(store: Store):
     store.write(lambda tx: tx.tokens.add("h", "person", "n", NOW, agent_id="boss", login="owner"))
     store.write(lambda tx: tx.tokens.add("h", "person", "n", NOW))
     assert store.read(lambda tx: tx.tokens.find("h")) == ("person", "boss", "owner")
-    store.write(lambda tx: tx.idempotency_keys.remember("w1", "tsk_1", "k", "content", {"a": "tsk_2"}, NOW))
-    assert store.read(lambda tx: tx.idempotency_keys.find("w1", "tsk_1", "k")) == ("content", {"a": "tsk_2"})
+    store.write(lambda tx: tx.idempotency_keys.remember([(("w1", "tsk_1", "k"), "content", {"a": "tsk_2"}, NOW)]))
+    found = store.read(lambda tx: tx.idempotency_keys.find([("w1", "tsk_1", "k"), ("w1", "tsk_1", "new")]))
+    assert found == {("w1", "tsk_1", "k"): ("content", {"a": "tsk_2"})}
     store.each(
         lambda tx: tx.launches.remember_decision("w1", "prj_1", "task", "hold", NOW),
         lambda tx: tx.launches.remember_decision("w1", "prj_1", "task", "start", NOW),

@@ -173,8 +173,10 @@ def test_only_what_may_be_claimed_now_is_ready(store: Store) -> None:
     store.write(lambda tx: tx.tasks.connect(queued("tsk_waiting"), ["tsk_ready"]))
     assert ready(store) == ["tsk_ready", "tsk_rested"]
     assert ready(store, now=NOW + SECOND) == ["tsk_ready", "tsk_rested", "tsk_resting"]
-    assert store.read(lambda tx: tx.queues.next_retry("prj_1", "planning", NOW)) == NOW + SECOND
-    assert store.read(lambda tx: tx.queues.next_retry("prj_1", "planning", NOW + SECOND)) is None
+    assert store.read(lambda tx: tx.queues.next_retries([("prj_1", "planning")], NOW)) == {
+        ("prj_1", "planning"): NOW + SECOND
+    }
+    assert store.read(lambda tx: tx.queues.next_retries([("prj_1", "planning")], NOW + SECOND)) == {}
     types = store.read(lambda tx: tx.queues.ready_types(NOW))
     assert sorted(types) == [("prj_1", "building", NOW), ("prj_1", "planning", NOW)]
 
@@ -228,7 +230,7 @@ def full(store: Store) -> Database:
 
 
 def test_what_is_ready_is_read_by_the_index_of_queues(full: Database) -> None:
-    for statement in (poll_order.READY, poll_order.READY_WHOLE, poll_order.NEXT_RETRY, poll_order.READY_TYPES):
+    for statement in (poll_order.READY, poll_order.READY_WHOLE, poll_order.NEXT_RETRIES, poll_order.READY_TYPES):
         said = " ".join(plan(full, statement))
         assert "tasks_queued" in said, said
 

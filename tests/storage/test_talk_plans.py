@@ -53,7 +53,7 @@ def _plan(connection: Connection, statement: Statement) -> list[str]:
 
 
 def value(name: str, dialect: str) -> Any:
-    if name.endswith("_ids"):
+    if name.endswith("_ids") or name in ("projects", "types"):
         return "[]" if dialect == "sqlite" else [""]
     return 1 if name in NUMBERS else ""
 

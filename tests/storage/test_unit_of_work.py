@@ -22,7 +22,7 @@ from tests.storage.makers import NOW, Store, launch, session, task
 from toryo.domain import events
 from toryo.domain.queue import Claim, ended
 from toryo.domain.tasks import Details, Status
-from toryo.storage import schema
+from toryo.storage import many_rows, schema
 from toryo.storage.engine import unit_of_work
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
@@ -128,13 +128,16 @@ def test_a_row_that_was_added_and_changed_is_inserted_as_it_is_in_the_end(three:
     assert three.read(lambda tx: tx.tasks.find("tsk_d").title) == "New"  # type: ignore[union-attr]
 
 
+EDGES = many_rows.insert(schema.dependencies, ["task_id", "depends_on", "root_id"])
+
+
 def test_rows_of_several_tables_are_written_together_before_one_of_them_is_read(three: Store) -> None:
     def work(tx: Transaction) -> None:
-        tx.queue_batches.connect([(task("tsk_a"), "tsk_b")])
-        tx.queue_batches.remember([(("wrk_1", "prj_1", "key"), "content", "answer", NOW)])
+        EDGES.run(tx.connection, [("tsk_a", "tsk_b", "tsk_a")])
+        tx.idempotency_keys.remember([(("wrk_1", "prj_1", "key"), "content", "answer", NOW)])
         assert tx.tasks.depends_on(["tsk_a"]) == {"tsk_a": ["tsk_b"]}
-        tx.queue_batches.connect([(task("tsk_a"), "tsk_c")])
-        tx.queue_batches.connect([(task("tsk_b"), "tsk_c")])
+        EDGES.run(tx.connection, [("tsk_a", "tsk_c", "tsk_a")])
+        EDGES.run(tx.connection, [("tsk_b", "tsk_c", "tsk_b")])
 
     with Sent(three) as verbs:
         three.write(work)
@@ -149,7 +152,7 @@ def test_a_row_that_was_put_is_changed_after_it_was_written(three: Store) -> Non
     def work(tx: Transaction) -> None:
         found = tx.tasks.find("tsk_a")
         assert found is not None
-        tx.queue_batches.start([replace(found, title="Unused", status=Status.IN_PROGRESS, version=found.version + 1)])
+        tx.tasks.start([replace(found, title="Unused", status=Status.IN_PROGRESS, version=found.version + 1)])
         rename(tx, "tsk_a", "New")
 
     three.write(work)

@@ -16,7 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
+from toryo.domain.tasks import CLOSED, MOVES, Checks, Status, Task, verb
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
@@ -69,6 +69,14 @@ def plan(tree_state: TreeState, order: Order) -> list[Change]:
     _CARRY_OUT[order.to](moving)
     moving.lift_reports()
     return moving.changes
+
+
+def alone(order: Order) -> Change:
+    """The change that `plan` comes to for a claimed task that nothing hangs on: its holder takes it, ends it or loses
+    it, which no rule refuses. The task is as it will be stored."""
+    task, to = order.task, order.to
+    after = _changed(order, task, to, {**_own_fields(order, to), "version": task.version + 1})
+    return Change(task, after, verb(task.status, to))
 
 
 def steps(before: Status, to: Status) -> tuple[Status, ...]:
@@ -299,6 +307,41 @@ def _refuse_missing_reason(order: Order) -> None:
         )
 
 
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+def _changed(order: Order, task: Task, to: Status, fields: dict[str, Any]) -> Task:
+    """The task in its new status, without the fields that belong to the old one."""
+    if task.status is Status.IN_PROGRESS:
+        fields = {"wait": None, "unreported_ends": 0, **fields}
+    # A person's move is a new cause. Agents that block and unblock among themselves do not reset the counter.
+    if order.actor.person:
+        fields.setdefault("idle_launches", 0)
+    if task.status is Status.BLOCKED and to is not Status.BLOCKED:
+        fields = {**_UNBLOCKED, **fields}
+    fields.setdefault("moved_session", order.actor.session_id)
+    fields.setdefault("moved_from", task.status)
+    return replace(task, status=to, moved_at=order.now, updated_at=order.now, **fields)
+
+
+def _own_fields(order: Order, to: Status) -> dict[str, Any]:
+    """What the start or the end of a task is remembered by."""
+    if to is Status.IN_PROGRESS:
+        return {"started_at": order.task.started_at or order.now, "checks": Checks.NONE, "check_id": None}
+    return {"completed_at": order.now} if to in CLOSED else {}
+
+
+_UNBLOCKED: dict[str, Any] = {
+    "blocked_by": None,
+    "blocked_by_person": False,
+    "blocked_by_guard": False,
+    "blocked_reason": None,
+    "blocked_cause": None,
+    "blocked_from": None,
+    "blocked_on": (),
+}
+
+
 # --- carrying out ----------------------------------------------------------------------------------------------------
 
 
@@ -315,18 +358,7 @@ class _Moving:
         return self.tree_state.tree
 
     def change(self, task: Task, to: Status, caused_by: str | None = None, **fields: Any) -> Task:
-        """Sets the new status and clears the fields that belong to the old one."""
-        now = self.order.now
-        if task.status is Status.IN_PROGRESS:
-            fields = {"wait": None, "unreported_ends": 0, **fields}
-        # A person's move is a new cause. Agents that block and unblock among themselves do not reset the counter.
-        if self.order.actor.person:
-            fields.setdefault("idle_launches", 0)
-        if task.status is Status.BLOCKED and to is not Status.BLOCKED:
-            fields = {**_UNBLOCKED, **fields}
-        fields.setdefault("moved_session", self.order.actor.session_id)
-        fields.setdefault("moved_from", task.status)
-        after = replace(task, status=to, moved_at=now, updated_at=now, **fields)
+        after = _changed(self.order, task, to, fields)
         self.record(task, after, verb(task.status, to), caused_by)
         return after
 
@@ -402,17 +434,6 @@ class _Moving:
             lifted = freed
 
 
-_UNBLOCKED: dict[str, Any] = {
-    "blocked_by": None,
-    "blocked_by_person": False,
-    "blocked_by_guard": False,
-    "blocked_reason": None,
-    "blocked_cause": None,
-    "blocked_from": None,
-    "blocked_on": (),
-}
-
-
 def _left_blocked(change: Change) -> bool:
     return change.before.status is Status.BLOCKED and change.after.status is not Status.BLOCKED
 
@@ -421,9 +442,7 @@ def _start(moving: _Moving) -> None:
     task, tree_state = moving.own(), moving.tree_state
     for hindrance in task_readiness.hindrances(tree_state, task):
         raise refusal_to_start(tree_state, task, hindrance, person=moving.order.actor.person)
-    after = moving.change(
-        task, Status.IN_PROGRESS, started_at=task.started_at or moving.order.now, checks=Checks.NONE, check_id=None
-    )
+    after = moving.change(task, Status.IN_PROGRESS, **_own_fields(moving.order, Status.IN_PROGRESS))
     moving.close_window(after)
     moving.restore_below(after)
 
@@ -492,7 +511,7 @@ def _complete(moving: _Moving) -> None:
         )
     if moving.tree_state.must_pass_checks(task) and task.checks is not Checks.PASSED:
         raise _unchecked(task, person=moving.order.actor.person)
-    after = moving.change(task, Status.COMPLETED, completed_at=moving.order.now)
+    after = moving.change(task, Status.COMPLETED, **_own_fields(moving.order, Status.COMPLETED))
     for below in list(tree.descendants(after)):
         current = moving.current(below)
         if current.open:
@@ -525,7 +544,7 @@ def _unchecked(task: Task, *, person: bool) -> Refusal:
 
 
 def _fail(moving: _Moving) -> None:
-    after = moving.change(moving.own(), Status.FAILED, completed_at=moving.order.now)
+    after = moving.change(moving.own(), Status.FAILED, **_own_fields(moving.order, Status.FAILED))
     moving.cascade_block(after)
 
 
@@ -547,7 +566,7 @@ def _block(moving: _Moving) -> None:
 
 def _cancel(moving: _Moving) -> None:
     task = moving.own()
-    after = moving.change(task, Status.CANCELLED, completed_at=moving.order.now)
+    after = moving.change(task, Status.CANCELLED, **_own_fields(moving.order, Status.CANCELLED))
     if task.status is not Status.BACKLOG:
         moving.close_window(after)
     for below in list(moving.tree.descendants(after)):

@@ -1,6 +1,6 @@
 """How many main tasks an agent may have in progress at once: `max_parallel_tasks`.
 
-`_Room` in `operations/queue/batched.py` counts in the same way for a batch of polls.
+`_shares` in `operations/queue/polling.py` counts in the same way for tasks that stand alone.
 """
 
 from __future__ import annotations

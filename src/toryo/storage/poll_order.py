@@ -2,8 +2,8 @@
 
 Ready: in `todo`, approved, without an open dependency or a closed parent, its retry time over. The order is that of
 every list of tasks (`Task.order`). A claim checks again what is found here (`operations/queue/claims.py`), by the rules
-of `domain/task_readiness.py`. A batch of polls does not (`operations/queue/batched.py`): for a plain task, these rules
-ask for nothing more than this, an active project, and an active member with room for the task.
+of `domain/task_readiness.py`. Where the task stands alone (`ALONE` in `tasks.py`) it does not: then these rules ask for
+nothing more than this, an active project, and an active member with room for the task.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from toryo.domain.queue import KEYLESS
 from toryo.domain.tasks import CLOSED, Status
 from toryo.storage import schema
-from toryo.storage.engine.statements import Statement, by_index
-from toryo.storage.tasks import ORDER, is_budgeted
+from toryo.storage.engine.statements import Statement, by_index, in_list
+from toryo.storage.tasks import FOUND, ORDER, is_budgeted
 from toryo.storage.tasks import ROWS as TASKS
 
 _t, _d = schema.tasks, schema.dependencies
@@ -75,13 +75,15 @@ _was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exis
 READY_WHOLE = Statement(
     TASKS.select().where(*_ready, _not_keyless, ~_has_parts, ~_was_delegated, ~is_budgeted).order_by(*ORDER).limit(1)
 )
-NEXT_RETRY = Statement(
-    sa.select(sa.func.min(_t.c.not_before)).where(
+NEXT_RETRIES = Statement(
+    sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.not_before))
+    .where(
         is_queued,
-        _t.c.project_id == _p("project_id"),
-        _t.c.agent_type == _p("agent_type"),
+        in_list(_t.c.project_id, "projects"),
+        in_list(_t.c.agent_type, "types"),
         _t.c.not_before > _p("now"),
     )
+    .group_by(_t.c.project_id, _t.c.agent_type)
 )
 READY_TYPES = Statement(
     by_index(
@@ -97,4 +99,36 @@ READY_TYPES = Statement(
         _t,
         "tasks_queued",
     )
+)
+
+# --- several queues --------------------------------------------------------------------------------------------------
+# Both databases take the queues as one JSON parameter: [[project, type], …].
+
+_text = sa.literal_column
+PARTS_OF_QUEUE: dict[str, tuple[sa.ColumnElement[Any], sa.ColumnElement[Any]]] = {
+    "sqlite": (_text("json_extract(q.value, '$[0]')"), _text("json_extract(q.value, '$[1]')")),
+    "postgresql": (_text("(q.value ->> 0)"), _text("(q.value ->> 1)")),
+}
+QUEUES = {
+    "sqlite": sa.text("json_each(:queues) AS q"),
+    "postgresql": sa.text("json_array_elements(CAST(:queues AS json)) AS q(value)"),
+}
+
+
+def _ready_of(dialect: str, *columns: Any) -> sa.Select[Any]:
+    found = sa.select(*columns).where(*ready(*PARTS_OF_QUEUE[dialect], _p("now"))).order_by(*ORDER)
+    return found.limit(_p("most", type_=sa.Integer))
+
+
+_ids = Statement(_ready_of("sqlite", _t.c.id)).sqlite.text
+_near = _ready_of("postgresql", *FOUND).lateral("near")
+READY_OF = Statement(
+    sa.select(*FOUND)
+    .select_from(
+        sa.text(
+            f"json_each(:queues) AS q, json_each((SELECT json_group_array(id) FROM ({_ids}))) AS i"  # noqa: S608 - compiled, not pasted
+        )
+    )
+    .where(_t.c.id == _text("i.value")),
+    postgresql=sa.select(_near).select_from(QUEUES["postgresql"]),
 )

@@ -8,23 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 
+from toryo.domain.agents import Agent
+from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.projects import Project
 from toryo.domain.queue import ApiKey, Claim, Entry, Presence
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
-from toryo.storage import poll_order, schema
+from toryo.storage import many_rows, poll_order, schema
+from toryo.storage.agents import ROWS as AGENTS
 from toryo.storage.agents import managed_member
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.directory_memory import remembered
-from toryo.storage.engine.statements import Statement, by_index, in_list, octets, upsert
+from toryo.storage.engine.directory_memory import remembered, remembered_each
+from toryo.storage.engine.statements import Row, Statement, by_index, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
+from toryo.storage.projects import ROWS as PROJECTS
 from toryo.storage.rows import Rows, save_changes
 from toryo.storage.tables import from_json, to_json
+from toryo.storage.tasks import FOUND, Found, Tasks, is_main
 from toryo.storage.tasks import ROWS as TASKS
-from toryo.storage.tasks import Tasks
 
 _k, _s, _c, _e, _t = schema.api_keys, schema.presences, schema.claims, schema.shared_entries, schema.tasks
+_a, _m, _pr, _d = schema.agents, schema.memberships, schema.projects, schema.dependencies
 _p = sa.bindparam
 
 KEYS = Rows(ApiKey, _k)
@@ -33,14 +40,51 @@ CLAIMS = Rows(Claim, _c)
 ENTRIES = Rows(Entry, _e, {"value": (lambda value: to_json([value]), lambda text: from_json(text)[0])})
 """A shared value may itself be null: it is stored within a list."""
 
+Queue = tuple[str, str]
+"""A project and an agent type."""
+
 # --- keys and presences ----------------------------------------------------------------------------------------------
 
 _ADD_KEY = Statement(sa.insert(_k), columns=[*KEYS.names, "key_hash"])
 _BY_HASH = Statement(KEYS.select().where(_k.c.key_hash == _p("key_hash")))
+_HOLDERS = Statement(
+    sa.select(_k.c.key_hash, *KEYS.columns, *PROJECTS.columns, *AGENTS.columns, _m.c.created_at, _m.c.removed_at)
+    .select_from(
+        _k.join(_pr, _pr.c.id == _k.c.project_id)
+        .outerjoin(_a, _a.c.id == _k.c.agent_id)
+        .outerjoin(_m, sa.and_(_m.c.project_id == _k.c.project_id, _m.c.agent_id == _k.c.agent_id))
+    )
+    .where(in_list(_k.c.key_hash, "hashes"))
+)
+_PROJECT = 1 + len(KEYS.names)
+_AGENT = _PROJECT + len(PROJECTS.names)
+_MEMBER = _AGENT + len(AGENTS.names)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """An API key, and what the database has about who holds it."""
+
+    key: ApiKey
+    project: Project
+    agent: Agent | None
+    membership: tuple[Millis, Millis | None] | None
+
+
+def _holder(row: Row) -> KeyHolder:
+    return KeyHolder(
+        KEYS.noun_of(row[1:_PROJECT]),
+        PROJECTS.noun_of(row[_PROJECT:_AGENT]),
+        AGENTS.noun_of(row[_AGENT:_MEMBER]) if row[_AGENT] is not None else None,
+        (row[_MEMBER], row[_MEMBER + 1]) if row[_MEMBER] is not None else None,
+    )
+
+
 _KEY = Statement(KEYS.select().where(_k.c.id == _p("id")))
 _KEYS = Statement(KEYS.select().where(_k.c.project_id == _p("project_id")).order_by(_k.c.created_at, _k.c.id))
 _KEYS_OF = Statement(KEYS.select().where(_k.c.agent_id == _p("agent_id"), _k.c.revoked_at.is_(None)).order_by(_k.c.id))
-_PRESENCE = Statement(PRESENCES.select().where(_s.c.agent_id == _p("agent_id")))
+_PRESENCES_OF = Statement(PRESENCES.select().where(in_list(_s.c.agent_id, "agents")))
+_PRESENCE_ROW = Target(_s, key=("agent_id",))
 _PRESENCES = Statement(
     PRESENCES.select().where(_s.c.project_id == _p("project_id")).order_by(_s.c.agent_type, _s.c.agent_id)
 )
@@ -65,6 +109,13 @@ def is_served(project_id: Any, agent_type: Any) -> sa.ColumnElement[bool]:
     return sa.or_(online.exists(), managed_member(project_id, agent_type).exists())
 
 
+def _served(dialect: str) -> sa.Select[Any]:
+    project_id, agent_type = poll_order.PARTS_OF_QUEUE[dialect]
+    found = sa.select(project_id.label("project_id"), agent_type.label("agent_type"))
+    return found.select_from(poll_order.QUEUES[dialect]).where(is_served(project_id, agent_type))
+
+
+_SERVED = Statement(_served("sqlite"), postgresql=_served("postgresql"))
 _SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [name for name in PRESENCES.names if name != "agent_id"])
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -74,6 +125,27 @@ _CLAIM_ROW = Target(_c, CLAIMS.names, key=("task_id", "attempt"))
 _LIVE = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _unended))
 _CHANGING = ("expires_at", "ended_at", "end_reason", "outcome")
 _CLAIM = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
+_is_waited_for = sa.select(sa.literal(1)).where(_d.c.depends_on == _t.c.id).exists()
+_CLAIMED_TASKS = Statement(
+    sa.select(*FOUND, *CLAIMS.columns, _is_waited_for.label("is_waited_for"))
+    .select_from(_t.join(_c, sa.and_(_c.c.task_id == _t.c.id, _c.c.ended_at.is_(None))))
+    .where(in_list(_t.c.id, "ids"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTask:
+    """A task that an agent has claimed."""
+
+    found: Found
+    claim: Claim
+    has_dependants: bool
+
+
+_NEW = ("task_id", "attempt", "project_id", "agent_id", "claimed_at", "expires_at", "lease")
+_new = CLAIMS.tuple_of(_NEW)
+_TAKE = many_rows.insert(_c, _NEW)
+_END = many_rows.update(_c, ["ended_at", "end_reason", "outcome"], ["task_id", "attempt"])
 _OF_TASK = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id")).order_by(_c.c.attempt))
 _OF_AGENT = Statement(
     CLAIMS.select().where(_c.c.agent_id == _p("agent_id"), _unended).order_by(_c.c.claimed_at, _c.c.task_id)
@@ -83,6 +155,43 @@ _EXPIRED = Statement(
     .where(in_list(_c.c.project_id, "projects"), _unended, _c.c.expires_at <= _p("now"))
     .order_by(_c.c.expires_at)
 )
+
+_above = _t.alias("above")
+_STANDING = Statement(
+    sa.union_all(
+        sa.select(sa.literal("held").label("what"), _c.c.agent_id, sa.literal("").label("project_id"), sa.func.count())
+        .where(_c.c.ended_at.is_(None), in_list(_c.c.agent_id, "agents"))
+        .group_by(_c.c.agent_id),
+        sa.select(sa.literal("busy"), _t.c.assignee_id, _t.c.project_id, sa.func.count())
+        .outerjoin(_above, _above.c.id == _t.c.parent_id)
+        .where(
+            _t.c.status == "in_progress",
+            in_list(_t.c.project_id, "projects"),
+            in_list(_t.c.assignee_id, "agents"),
+            is_main(_above),
+        )
+        .group_by(_t.c.assignee_id, _t.c.project_id),
+        sa.select(sa.literal("over"), sa.literal(""), _c.c.project_id, sa.func.count())
+        .where(
+            _c.c.ended_at.is_(None),
+            _c.c.launch_id.is_(None),
+            in_list(_c.c.project_id, "projects"),
+            _c.c.expires_at <= _p("now"),
+        )
+        .group_by(_c.c.project_id),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What agents have taken: claims by agent, main tasks in progress by agent and project; and which projects have
+    claims that have run out."""
+
+    held: dict[str, int]
+    busy: dict[tuple[str, str], int]
+    lapsed: set[str]
+
 
 # --- dead letters -----------------------------------------------------------------------------------------------------
 
@@ -119,6 +228,15 @@ _CLAIMS_HEARD = Statement(
 _PRESENCES_HEARD = Statement(sa.update(_s).where(_s.c.offline_at.is_(None)).values(seen_at=_p("now")))
 
 
+class _KnownPresences:
+    """Of each agent, as its row is or will be; None: it is not registered."""
+
+    tables = frozenset({_s.name})
+
+    def __init__(self) -> None:
+        self.by_agent: dict[str, Presence | None] = {}
+
+
 class _Known:
     """The live claim of each task, as its row is or will be; None: it has none."""
 
@@ -141,6 +259,11 @@ class Queues:
     def key_by_hash(self, key_hash: str) -> ApiKey | None:
         return KEYS.one(self._connection.one(_BY_HASH, key_hash=key_hash))
 
+    @remembered_each
+    def holders(self, hashes: Iterable[str]) -> dict[str, KeyHolder]:
+        """Who holds the keys that have these hashes."""
+        return {row[0]: _holder(row) for row in self._connection.all(_HOLDERS, hashes=list(hashes))}
+
     @remembered
     def key(self, key_id: str) -> ApiKey | None:
         return KEYS.one(self._connection.one(_KEY, id=key_id))
@@ -158,7 +281,17 @@ class Queues:
     # presences
 
     def presence(self, agent_id: str) -> Presence | None:
-        return PRESENCES.one(self._connection.one(_PRESENCE, agent_id=agent_id))
+        known = self._connection.unit.known(_KnownPresences).by_agent
+        return known[agent_id] if agent_id in known else self.presences_of([agent_id]).get(agent_id)
+
+    def presences_of(self, agent_ids: Iterable[str]) -> dict[str, Presence]:
+        """Those of these agents that are registered, by agent."""
+        agents, known = dict.fromkeys(agent_ids), self._connection.unit.known(_KnownPresences).by_agent
+        if unknown := [each for each in agents if each not in known]:
+            read = PRESENCES.nouns(self._connection.all(_PRESENCES_OF, agents=unknown))
+            known = self._connection.unit.known(_KnownPresences).by_agent
+            known.update(dict.fromkeys(unknown) | {each.agent_id: each for each in read})
+        return {each: presence for each in agents if (presence := known[each]) is not None}
 
     def presences(self, project_id: str) -> list[Presence]:
         return PRESENCES.nouns(self._connection.all(_PRESENCES, project_id=project_id))
@@ -185,7 +318,39 @@ class Queues:
     def save_presence(self, presence: Presence) -> None:
         self._connection.run(_SAVE_PRESENCE, **PRESENCES.values(presence))
 
+    def seen(self, presence: Presence) -> None:
+        """Stores that it has called, and is online."""
+        self._connection.unit.known(_KnownPresences).by_agent[presence.agent_id] = presence
+        heard = {"seen_at": presence.seen_at, "heartbeat_at": presence.heartbeat_at, "offline_at": None}
+        self._connection.unit.change(_PRESENCE_ROW, (presence.agent_id,), heard)
+
     # claims
+
+    def claimed(self, task_ids: Iterable[str]) -> dict[str, ClaimedTask]:
+        """Those of these tasks that are claimed."""
+        rows = self._connection.all(_CLAIMED_TASKS, ids=list(task_ids))
+        return {row[0]: ClaimedTask(Found.of(row), CLAIMS.noun_of(row[len(FOUND) : -1]), bool(row[-1])) for row in rows}
+
+    def take(self, claims: Iterable[Claim]) -> None:
+        """New claims: as `add_claim`, with as many statements for many as for one."""
+        _TAKE.run(self._connection, [*map(_new, claims)])
+
+    def end(self, claims: Iterable[Claim]) -> None:
+        """Claims that have ended: as `save_claim`."""
+        rows = [(each.ended_at, each.end_reason, to_json(each.outcome), each.task_id, each.attempt) for each in claims]
+        _END.run(self._connection, rows)
+
+    def standing(self, agents: Iterable[str], projects: Iterable[str], now: Millis) -> Standing:
+        found = Standing({}, {}, set())
+        rows = self._connection.all(_STANDING, agents=sorted(set(agents)), projects=sorted(set(projects)), now=now)
+        for what, agent_id, project_id, count in rows:
+            if what == "held":
+                found.held[agent_id] = count
+            elif what == "busy":
+                found.busy[agent_id, project_id] = count
+            else:
+                found.lapsed.add(project_id)
+        return found
 
     def add_claim(self, claim: Claim) -> None:
         self._connection.unit.add(_CLAIM_ROW, (claim.task_id, claim.attempt), CLAIMS.values(claim))
@@ -253,12 +418,25 @@ class Queues:
             self._connection.one(poll_order.READY_WHOLE, project_id=project_id, agent_type=agent_type, now=now)
         )
 
-    def next_retry(self, project_id: str, agent_type: str, now: Millis) -> Millis | None:
-        """When the back-off of the next task of a queue ends."""
-        found: Millis | None = self._connection.value(
-            poll_order.NEXT_RETRY, project_id=project_id, agent_type=agent_type, now=now
-        )
+    def ready_of(self, queues: Iterable[Queue], now: Millis, most: int) -> dict[Queue, list[Found]]:
+        """Up to `most` ready tasks of each queue, in the order in which they are claimed."""
+        found: dict[Queue, list[Found]] = {}
+        for row in self._connection.all(poll_order.READY_OF, queues=_json(queues), now=now, most=most):
+            each = Found.of(row)
+            found.setdefault((each.task.project_id, each.task.agent_type or ""), []).append(each)
+        for ready in found.values():
+            ready.sort(key=lambda each: each.task.order)
         return found
+
+    def next_retries(self, queues: Iterable[Queue], now: Millis) -> dict[Queue, Millis]:
+        """When the next back-off of each queue ends."""
+        projects, types = zip(*queues, strict=True)
+        asked = {"projects": sorted(set(projects)), "types": sorted(set(types)), "now": now}
+        return {(row[0], row[1]): row[2] for row in self._connection.all(poll_order.NEXT_RETRIES, **asked)}
+
+    def served(self, queues: Iterable[Queue]) -> set[Queue]:
+        """Those of these queues that have an agent."""
+        return {(row[0], row[1]) for row in self._connection.all(_SERVED, queues=_json(queues))}
 
     def ready_types(self, now: Millis) -> list[tuple[str, str, Millis]]:
         """Project, queue, and since when a task waits, for every queue with a ready task."""
@@ -287,3 +465,7 @@ class Queues:
 
     def forget_expired(self, until: Millis) -> int:
         return self._connection.run(_FORGET, until=until)
+
+
+def _json(queues: Iterable[Queue]) -> str:
+    return orjson.dumps(list(queues)).decode()

@@ -70,6 +70,9 @@ class Amount:
     tasks: int = 0
     """Open ones that were created."""
 
+    def plus(self, more: Amount) -> Amount:
+        return Amount(self.bytes + more.bytes, self.tasks + more.tasks)
+
 
 @dataclass(frozen=True, slots=True)
 class Due:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from toryo.domain import tasks as domain
 from toryo.domain.budgets import of_task
 from toryo.domain.dependencies import Links
-from toryo.domain.fast_dataclasses import replace
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task, Wait
 from toryo.domain.times import Millis
-from toryo.storage import schema
+from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, in_list
+from toryo.storage.engine.statements import Row, Statement, in_list
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import Rows
 from toryo.storage.tables import from_json, to_json
@@ -123,6 +123,66 @@ _CORRELATED = Statement(
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(2000)
 )
+
+
+# --- tasks that stand alone ------------------------------------------------------------------------------------------
+
+_se, _dl = schema.sessions, schema.delegations
+_of_session = sa.select(_se.c.task_id).where(_se.c.ended_at.is_(None), _se.c.task_id.is_not(None))
+_delegated = sa.select(sa.literal(1)).where(_dl.c.task_id == _t.c.id).exists()
+ALONE = sa.and_(
+    _t.c.parent_id.is_(None),
+    _t.c.children_ever == 0,
+    sa.not_(_t.c.has_acceptance),
+    _t.c.checks == "none",
+    _t.c.idle_launches == 0,
+    ~_delegated,
+    _t.c.id.not_in(_of_session),
+)
+"""A task that nothing hangs on but what a queue knows: no tree, no checks, no session, no delegation."""
+_waits = sa.select(sa.literal(1)).where(_d.c.task_id == _t.c.id).exists()
+FOUND = [*ROWS.columns, *DETAILS.columns, ALONE.label("alone"), _waits.label("waits")]
+_DETAILS, _IS_ALONE = len(ROWS.names), len(ROWS.names) + len(DETAILS.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A task with its payloads, and whether it is `ALONE`."""
+
+    task: Task
+    details: Details
+    alone: bool
+    has_dependencies: bool
+
+    @staticmethod
+    def of(row: Row) -> Found:
+        """A row that begins with the columns `FOUND`."""
+        task, details = ROWS.noun_of(row[:_DETAILS]), DETAILS.noun_of(row[_DETAILS:_IS_ALONE])
+        return Found(task, details, bool(row[_IS_ALONE]), bool(row[_IS_ALONE + 1]))
+
+
+_QUEUED_BEHIND = Statement(
+    sa.select(_t.c.project_id, _t.c.agent_type, _t.c.id)
+    .select_from(_d.join(_t, _t.c.id == _d.c.task_id))
+    .where(in_list(_d.c.depends_on, "ids"), _t.c.status == "todo", _t.c.agent_type.is_not(None))
+)
+_NEW = (
+    *("id", "project_id", "root_id", "depth", "ordinal", "title", "status", "priority", "agent_type", "created_by"),
+    *("approval", "created_at", "updated_at", "moved_at", "attempt", "parent_attempt", "children_ever", "origin_id"),
+    *("worked_attempt", "blocked_by_person", "blocked_by_guard", "unreported_ends", "idle_launches", "has_acceptance"),
+    *("checks", "correlation_id", "timeout_seconds", "max_attempts", "questions_ever", "open_questions", "version"),
+)
+"""The columns that a new task of a queue fills; the others are null."""
+_new = ROWS.tuple_of(_NEW)
+_FILE = many_rows.insert(_t, [*_NEW, "description", "context"])
+_CONNECT = many_rows.insert(_d, ["task_id", "depends_on", "root_id"])
+_MOVED = ("status", "assignee_id", "not_before", "moved_at", "updated_at", "moved_session", "moved_from", "version")
+_STARTED = (*_MOVED, "started_at")
+_started = ROWS.tuple_of((*_STARTED, "id"))
+_START = many_rows.update(_t, _STARTED, ["id"])
+_ENDED = (*_MOVED, "attempt", "completed_at", "wait", "unreported_ends")
+_ended = ROWS.tuple_of(_ENDED)
+_END = many_rows.update(_t, [*_ENDED, "result", "error"], ["id"])
 
 
 _NOTED = frozenset(
@@ -341,6 +401,21 @@ class Tasks:
             self._connection.unit.add(_EDGE, (task.id, dependency), row)
         self._connect(task, [*present, *added])
 
+    def file(self, tasks: Sequence[tuple[Task, Details, Iterable[str]]]) -> None:
+        """New tasks of queues, with what they depend on: as `add` and `connect`, with as many statements for many."""
+        rows = [(*_new(task), details.description, to_json(details.context)) for task, details, _ in tasks]
+        _FILE.run(self._connection, rows)
+        _CONNECT.run(self._connection, [(task.id, each, task.root_id) for task, _, others in tasks for each in others])
+
+    def start(self, tasks: Iterable[Task]) -> None:
+        """Tasks that stood alone, and have come to be in progress: stored as they are."""
+        _START.run(self._connection, [*map(_started, tasks)])
+
+    def end(self, tasks: Iterable[tuple[Task, Details]]) -> None:
+        """They have left `in_progress`: for their end, or for a rest."""
+        rows = [(*_ended(task), to_json(details.result), details.error, task.id) for task, details in tasks]
+        _END.run(self._connection, rows)
+
     def disconnect(self, task: Task, dependencies: Iterable[str]) -> None:
         removed = list(dependencies)
         if not removed:
@@ -410,6 +485,11 @@ class Tasks:
 
     def dependants(self, task_id: str) -> list[str]:
         return [row[0] for row in self._connection.all(_DEPENDANTS, id=task_id)]
+
+    def queued_behind(self, task_ids: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Project, queue and id of the queue tasks in `todo` that depend on one of these."""
+        ids = list(task_ids)
+        return [(row[0], row[1], row[2]) for row in self._connection.all(_QUEUED_BEHIND, ids=ids)] if ids else []
 
     def asking_changes(self, task_ids: Iterable[str], key: str) -> list[tuple[str, Task]]:
         """These tasks, each with an open task that depends on it and names it under `key` of its context: oldest

@@ -27,7 +27,6 @@ from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.push import Push
 from toryo.storage.questions import Questions
-from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
 from toryo.storage.quota_windows import QuotaWindows
 from toryo.storage.retention import Retention
@@ -89,7 +88,6 @@ class Transaction:
     people = _Aggregate(People)
     push = _Aggregate(Push)
     queues = _Aggregate(Queues)
-    queue_batches = _Aggregate(QueueBatches)
     retention = _Aggregate(Retention)
     saved_views = _Aggregate(SavedViews)
     questions = _Aggregate(Questions)

@@ -72,6 +72,8 @@ class Call:
         self.prepared = prepared
         self.made: dict[str, str] = {}
         """The ids that this call has given, and what people call those things."""
+        self.told: list[Event] = []
+        """What happened by it."""
         self._session = self._stored = caller.session
         self._actor: tuple[Caller, Actor] | None = None
 
@@ -178,7 +180,7 @@ class Call:
             self.prove()
         who = actor or self.actor
         session = self._session
-        self.tx.events.append(
+        self.told.append(
             Event(
                 id=self.new_id(ids.EVENT),
                 at=self.now,
@@ -198,6 +200,7 @@ class Call:
                 data=data or {},
             )
         )
+        self.tx.events.append(self.told[-1])
         self.tx.hint("events")
 
     # --- finding -------------------------------------------------------------------------------------------------

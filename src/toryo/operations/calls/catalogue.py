@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import Enum, Flag, auto
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -338,6 +338,8 @@ def _declaring(
             summary = " ".join((handler.__doc__ or "").split())
             # What the handler answers once it need not wait.
             hint = get_type_hints(handler)["return"]
+            if get_origin(hint) is dict:  # of many calls, by call
+                hint = get_args(hint)[1]
             answers = [argument for argument in get_args(hint) or (hint,) if is_typeddict(argument)]
             if not answers:
                 raise TypeError(f"{handler.__name__}: the return annotation names no declared type")

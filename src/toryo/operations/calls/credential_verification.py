@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 
 from toryo import secret_patterns
 from toryo.domain import people
@@ -191,6 +192,24 @@ def _by_key(tx: Transaction, token: str) -> Caller:
     agent = tx.agents.find(key.agent_id) if key is not None and key.agent_id else None
     membership = tx.agents.membership(key.project_id, agent.id) if key is not None and agent is not None else None
     return holder_of(key, agent, membership)
+
+
+class KnownKeys:
+    """In which projects API keys are, by their hashes: it never changes. So the project is locked before anything is
+    read."""
+
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self.projects: dict[str, str] = {}
+
+    def project_of(self, bearer: str | None) -> str | None:
+        return self.projects.get(digest(bearer)) if bearer is not None and bearer.startswith(QUEUE) else None
+
+    def learn(self, projects: Mapping[str, str]) -> None:
+        if len(self.projects) > self.MOST:
+            self.projects = {}
+        self.projects.update(projects)
 
 
 def holder_of(key: ApiKey | None, agent: Agent | None, membership: tuple[Millis, Millis | None] | None) -> Caller:

@@ -4,8 +4,8 @@
 
 What is stored by then is counted, too (`stored_limits.py`).
 
-Calls that arrive at the same time may be carried out in one transaction instead, by the line of their operation
-(`together.py`). The operations that have one are declared by `queue/batched.py`, not here and not by their handlers.
+Calls that arrive at the same time are carried out in one transaction where the handler takes many (`batches.py`): the
+same steps, each for all of them.
 
 Arguments are judged before any transaction; what takes long is prepared outside of one (`beforehand`). Synchronous:
 nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an answer.
@@ -24,7 +24,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -35,6 +35,7 @@ from toryo.domain.projects import Isolation
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import (
+    batches,
     call_log,
     context,
     idempotency,
@@ -49,7 +50,7 @@ from toryo.operations.calls.awake import Awake
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Proof, catalogue
-from toryo.operations.calls.credential_verification import SESSION, TwoCallers, identify
+from toryo.operations.calls.credential_verification import SESSION, KnownKeys, TwoCallers, digest, identify
 from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.observers import Observed, Observer
@@ -138,7 +139,9 @@ class Dispatcher:
             forecasts=forecasts,
             awake=Awake(clock()),
         )
-        self.lines = together.Lines(database, self.context, publish)
+        self.keys = KnownKeys()
+        self.batches = batches.Batches(self.context, self.keys)
+        self.gatherings = together.Gatherings(database, self.batches.carry_out, publish)
         self._after_gap: Callable[[Call], None] | None = None
 
     # --- gaps ------------------------------------------------------------------------------------------------------
@@ -220,7 +223,7 @@ class Dispatcher:
         started = time.perf_counter()
         if (answered := asked.answered_unseen()) is not None:
             return self._finish(asked, answered, started)
-        if held is not None and (given := await held.answered()) is not None:
+        if held is not None and isinstance(given := await held.answered(), Answered):
             return self._finish(asked, given, started)
         try:
             await self._notice_gap_async()
@@ -233,26 +236,19 @@ class Dispatcher:
         return self._finish(asked, done, started)
 
     def _carried_out(self, asked: Request) -> Answered:
-        """By the line of its operation, or by itself."""
-        if (line := self.lines.of(asked)) is not None:
-            answer, counted = self.lines.alone(line, asked)
-            if answer is not None:
-                answered: Answered = answer
-                return answered
-            asked = replace(asked, again=asked.again or counted)
         asked = asked.with_prepared(self._prepare(asked))
         return self._run(asked)(asked.work)
 
     async def _carried_out_async(self, asked: Request, held: together.Held | None) -> Answered:
-        """As `_carried_out`, together with the other calls of the line that wait."""
-        if (line := self.lines.of(asked)) is not None:
-            calls = self.lines.together(line)
+        """As `_carried_out`, together with the other calls that wait."""
+        if self.batches.takes(asked):
+            calls = self.gatherings.here()
             answer, counted = await calls.carried_out(asked)
             if answer is not None:
+                assert isinstance(answer, Answered)
                 if held is not None and answer.later is not None:
                     held.wait_at(calls, replace(asked, again=True), answer.later.topics)
-                answered: Answered = answer
-                return answered
+                return answer
             asked = replace(asked, again=asked.again or counted)
         if asked.operation.beforehand is not None:
             loop = asyncio.get_running_loop()
@@ -540,7 +536,7 @@ class Request:
             self._refuse(caller)
             if isinstance(self.parameters, Refusal):
                 return None
-            return self.operation.beforehand(self._call(tx, caller), self.parameters)
+            return self.operation.beforehand(self.call_of(tx, caller), self.parameters)
         except Refusal:
             return None
 
@@ -553,7 +549,7 @@ class Request:
             self._admit(caller)
             if isinstance(self.parameters, Refusal):  # not raised: it would keep its arguments from being freed
                 return self._refused(tx, caller, self.parameters)
-            call = self._call(tx, caller)
+            call = self.call_of(tx, caller)
             made = call.made
             if call.has_session:
                 session_hooks.hooks().guard(call, self.operation)
@@ -582,6 +578,17 @@ class Request:
             result = session_hooks.hooks().recorded(call, result)
         return Answered(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
+    def answered(self, answer: Mapping[str, Any] | Later, call: Call) -> Answered:
+        """By a batch."""
+        if isinstance(answer, Later):
+            outcome = Outcome(None, later=answer, operation=self.operation)
+        else:
+            outcome = Outcome(cast("JsonObject", answer), operation=self.operation)
+        return Answered(outcome, frozenset(), call.caller, tuple(call.told))
+
+    def at(self, now: Millis) -> Request:
+        return replace(self, now=now)
+
     def refusing(self, refusal: Refusal) -> Callable[[Connection], Answered]:
         """After a rollback: the work that counts the refusal and answers with it."""
 
@@ -595,9 +602,17 @@ class Request:
 
     def _identify(self, tx: Transaction) -> Caller:
         """Who calls; within a project, once nobody else changes it."""
+        if self.operation.reads:
+            return self._identified(tx)
+        keys, bearer = self.dispatcher.keys, self.credentials.bearer
+        if (known := keys.project_of(bearer)) is not None:
+            tx.lock_project(known)
         caller = self._identified(tx)
-        if caller.project_id is not None and not self.operation.reads and tx.lock_project(caller.project_id):
-            caller = self._identified(tx)
+        if caller.project_id not in (None, known):
+            if caller.key is not None and bearer is not None:
+                keys.learn({digest(bearer): caller.project_id})
+            if tx.lock_project(caller.project_id):
+                caller = self._identified(tx)
         return caller
 
     def _identified(self, tx: Transaction) -> Caller:
@@ -654,12 +669,12 @@ class Request:
             return instead
         result = self._told(refusal)
         if caller is not None and caller.session is not None and not self.operation.reads:
-            call = self._call(tx, caller)
+            call = self.call_of(tx, caller)
             result = self._count(call, result, refused=True, refusal=refusal)
             self._record(tx, call)
         return Answered(Outcome(result, True, None, self.operation), frozenset(tx.hints), caller)
 
-    def _call(self, tx: Transaction, caller: Caller) -> Call:
+    def call_of(self, tx: Transaction, caller: Caller) -> Call:
         return Call(
             tx,
             caller,

@@ -26,6 +26,10 @@ class Full:
         self._full: OrderedDict[tuple[str, str, str], _Full] = OrderedDict()
         """By project, holder and operation."""
 
+    @property
+    def anybody(self) -> bool:
+        return bool(self._full)
+
     def note(self, what: tuple[str, str, str], until: Millis, size: int, refusal: Refusal) -> None:
         self._full.pop(what, None)
         self._full[what] = _Full(until, size, refusal)

@@ -88,6 +88,6 @@ GROUPS = (
 
 
 def load() -> None:
-    """Declares every operation, what each call does to its session, and which queue calls are carried out together."""
-    for each in ("sessions.hooks", *GROUPS, "queue.batched"):
+    """Declares every operation, and what each call does to its session."""
+    for each in ("sessions.hooks", *GROUPS):
         importlib.import_module(f"toryo.operations.{each}")

@@ -20,6 +20,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Operation
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.results import JsonObject
+from toryo.storage.idempotency_keys import Key
 
 CREATED = 201
 SCOPE = "rest "
@@ -47,7 +48,16 @@ class Once:
 
         `known` makes further keys of the refusal out of what was remembered.
         """
-        found = call.tx.idempotency_keys.find(self.who, self.scope, self.key) if self.key is not None else None
+        return self.among(call.tx.idempotency_keys.find(self.stored), **known)
+
+    @property
+    def stored(self) -> list[Key]:
+        """The key as it is stored, if there is one."""
+        return [(self.who, self.scope, self.key)] if self.key is not None else []
+
+    def among(self, used: Mapping[Key, tuple[str, Any]], **known: Callable[[Any], Any]) -> Any | None:
+        """As `before`, with the keys that were found."""
+        found = next((used[key] for key in self.stored if key in used), None)
         if found is None:
             return None
         content, kept = found
@@ -62,8 +72,7 @@ class Once:
 
     def remember(self, call: Call, kept: Any) -> None:
         """`kept` is plain JSON data, from which the answer can be made again."""
-        if self.key is not None:
-            call.tx.idempotency_keys.remember(self.who, self.scope, self.key, self.content, kept, call.now)
+        call.tx.idempotency_keys.remember([(key, self.content, kept, call.now) for key in self.stored])
 
 
 def applies(operation: Operation) -> bool:

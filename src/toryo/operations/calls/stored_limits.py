@@ -4,7 +4,7 @@ call, whatever the operation.
 What a call stores is taken to be its arguments and a fixed amount for each event. A key's count is a row that each such
 call adds to, under the lock of its project; a session's is a column of its own row, which every call writes anyway, and
 its project's row gets it in blocks. How counts become smaller again is in `storage/stored_amounts.py`. People and
-Coordinators are not limited. `batched.py` counts in the same way.
+Coordinators are not limited. Of the calls of a batch, `batches.py` adds up what each stores.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def size_of(arguments: Mapping[str, Any], events: int) -> int:
 
 def refuse_full(call: Call, operation: Operation, arguments: Mapping[str, Any]) -> None:
     """Before anything is done. Raises Refusal for who has just been refused for as much."""
-    if not counts(operation, call.caller) or call.caller.key is None:
+    if not call.context.full.anybody or not counts(operation, call.caller) or call.caller.key is None:
         return
     for holder in (call.actor.id, PROJECT):
         what = (call.caller.project_id or "", holder, operation.name)

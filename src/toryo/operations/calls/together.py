@@ -1,9 +1,9 @@
-"""Calls that are carried out together: a line takes all calls of its operations that wait, in one work.
+"""Calls that arrive at the same time, gathered: a batch takes all that wait, in one work.
 
-A module declares a line (`declare`). Calls gather while the batch before them is committed, without a timer, so a lone
-caller waits for nobody. A line answers what it can; each other call is carried out by itself (`dispatch.py`), and so is
-every call of a batch that failed: the database has kept nothing of it. A line may also answer calls that wait for a
-hint (`Held`): a poll gets its task in the commit that files it.
+Calls gather while the batch before them is committed, without a timer, so a lone caller waits for nobody, and its call
+is carried out as every other (`dispatch.py`). What a batch does is in `batches.py`. It answers what it can; each other
+call is carried out by itself, and so is every call of a batch that failed: the database has kept nothing of it. A batch
+may also answer calls that wait for a hint (`Held`): a poll gets its task in the commit that files it.
 """
 
 from __future__ import annotations
@@ -11,67 +11,89 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
-from toryo.operations.calls.catalogue import Handler, catalogue
-from toryo.operations.calls.context import Context
+from pydantic import BaseModel
+
+from toryo.domain.errors import Refusal
+from toryo.domain.times import Millis
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller, Credentials
+from toryo.operations.calls.catalogue import Later, Operation
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import OutcomeUnknown
+from toryo.storage.transaction import Transaction
 
 MOST = 256
 """How many calls one batch takes."""
 _log = logging.getLogger(__name__)
 
 
-Asked = Any
-"""A call: a `dispatch.Request`, which is not named here because `dispatch.py` imports this module."""
-Answer = Any
-"""What a call is answered: a `dispatch.Answered`."""
+class Answer(Protocol):
+    """What a call is answered (`dispatch.Answered`)."""
+
+    hints: frozenset[str]
+
+    @property
+    def later(self) -> Later | None: ...
+
+
+class Request(Protocol):
+    """A call (`dispatch.Request`)."""
+
+    @property
+    def operation(self) -> Operation: ...
+    @property
+    def arguments(self) -> dict[str, Any]: ...
+    @property
+    def parameters(self) -> BaseModel | Refusal: ...
+    @property
+    def credentials(self) -> Credentials: ...
+    @property
+    def now(self) -> Millis: ...
+    @property
+    def once(self) -> str: ...
+    @property
+    def again(self) -> bool: ...
+
+    def at(self, now: Millis) -> Request:
+        """The same, made at this time."""
+
+    def call_of(self, tx: Transaction, caller: Caller) -> Call: ...
+
+    def answered(self, answer: Mapping[str, Any] | Later, call: Call) -> Answer:
+        """By a batch."""
+
+    def work(self, connection: Connection) -> Answer: ...
 
 
 class Batch:
     """The calls that one work carries out. `adopted`: calls that waited for what the batch does."""
 
-    def __init__(self, asked: Sequence[Asked], adopt: Callable[[str, int], Sequence[Held]] | None = None) -> None:
+    def __init__(self, asked: Sequence[Request], adopt: Callable[[str, int], Sequence[Held]] | None = None) -> None:
         self.asked = asked
         self.counted: set[str] = set()
         """The calls that rate limits have counted: a work may run more than once."""
         self._adopt = adopt
         self._adopted: dict[str, Sequence[Held]] = {}
 
-    def adopt(self, topic: str, most: int) -> list[Asked]:
+    def adopt(self, topic: str, most: int) -> list[Request]:
         """Up to `most` calls that wait for this topic, those that wait longest first."""
         if self._adopt is None:
             return []
         if topic not in self._adopted:
             self._adopted[topic] = self._adopt(topic, most)
-        return [held.asked for held in self._adopted[topic]]
+        return [held.asked for held in self._adopted[topic] if held.asked is not None]
 
     @property
     def adopted(self) -> list[Held]:
         return [held for each in self._adopted.values() for held in each]
 
 
-class Line(Protocol):
-    """What some operations have in common that lets their calls be carried out together."""
-
-    def takes(self, asked: Asked) -> bool:
-        """Whether it may answer this call, as far as the call itself tells."""
-
-    def carry_out(self, connection: Connection, batch: Batch) -> tuple[list[Answer | None], list[Answer | None]]:
-        """An answer for each call of the batch, and for each that it adopted; None: it has done nothing for this one.
-
-        Raises if nothing of the batch may be kept.
-        """
-
-
-_DECLARED: dict[Handler, Callable[[Context], Line]] = {}
-
-
-def declare(make: Callable[[Context], Line], handlers: Iterable[Handler]) -> None:
-    """Calls of the operations that have these handlers go into one line, which each dispatcher makes for itself."""
-    _DECLARED.update(dict.fromkeys(handlers, make))
+CarryOut = Callable[[Connection, Batch], tuple[list[Answer | None], list[Answer | None]]]
+"""An answer for each call of the batch, and for each that it adopted; None: nothing was done for this one."""
 
 
 class Held:
@@ -82,7 +104,7 @@ class Held:
 
     def __init__(self) -> None:
         self.wake: Callable[[], None] = lambda: None
-        self.asked: Asked = None
+        self.asked: Request | None = None
         self.topics: frozenset[str] = frozenset()
         self.taken = False
         """Whether a batch that is under way carries it out."""
@@ -90,7 +112,7 @@ class Held:
         self._settled: asyncio.Future[None] | None = None
         self._at: Together | None = None
 
-    def wait_at(self, together: Together, asked: Asked, topics: frozenset[str]) -> None:
+    def wait_at(self, together: Together, asked: Request, topics: frozenset[str]) -> None:
         """From now on a batch may answer it."""
         self._at, self.asked, self.topics = together, asked, topics
         together.hold(self)
@@ -127,19 +149,19 @@ class Held:
 
 
 class Together:
-    """The calls of one line on one event loop: those that wait to be carried out, and those that wait for a hint."""
+    """The calls on one event loop: those that wait to be carried out, and those that wait for a hint."""
 
-    def __init__(self, database: Database, line: Line, publish: Callable[[frozenset[str]], None]) -> None:
+    def __init__(self, database: Database, work: CarryOut, publish: Callable[[frozenset[str]], None]) -> None:
         self._database = database
-        self._line = line
+        self._carried_out = work
         self._publish = publish
-        self._waiting: list[tuple[Asked, asyncio.Future[tuple[Answer | None, bool]]]] = []
+        self._waiting: list[tuple[Request, asyncio.Future[tuple[Answer | None, bool]]]] = []
         self._work: asyncio.Task[None] | None = None
         self._lock = threading.Lock()
         self._held: dict[str, dict[int, Held]] = {}
         """By topic, in the order in which they began to wait."""
 
-    async def carried_out(self, asked: Asked) -> tuple[Answer | None, bool]:
+    async def carried_out(self, asked: Request) -> tuple[Answer | None, bool]:
         """The answer, None if it must be carried out by itself; and whether rate limits have counted the call."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[tuple[Answer | None, bool]] = loop.create_future()
@@ -149,12 +171,14 @@ class Together:
         return await done
 
     async def _carry_out_all(self) -> None:
-        taken: list[tuple[Asked, asyncio.Future[tuple[Answer | None, bool]]]] = []
+        taken: list[tuple[Request, asyncio.Future[tuple[Answer | None, bool]]]] = []
         try:
             while self._waiting:
                 taken = [each for each in self._waiting[:MOST] if not each[1].done()]
                 del self._waiting[:MOST]
-                if taken:
+                if len(taken) == 1 and not self._held:
+                    await self._carry_out_one(*taken[0])
+                elif taken:
                     await self._carry_out(taken)
         finally:
             self._work = None
@@ -162,19 +186,27 @@ class Together:
                 done.cancel()
             self._waiting.clear()
 
-    async def _carry_out(self, taken: Sequence[tuple[Asked, asyncio.Future[tuple[Answer | None, bool]]]]) -> None:
+    async def _carry_out_one(self, asked: Request, done: asyncio.Future[tuple[Answer | None, bool]]) -> None:
+        try:
+            answer = await self._database.write_async(asked.work)
+        except Exception as error:  # noqa: BLE001 - whoever asked is told
+            if not done.done():
+                done.set_exception(error)
+        else:
+            if not done.done():
+                done.set_result((answer, False))
+
+    async def _carry_out(self, taken: Sequence[tuple[Request, asyncio.Future[tuple[Answer | None, bool]]]]) -> None:
         batch = Batch([asked for asked, _ in taken], self._adopt)
         answers: Sequence[Answer | None] = [None] * len(taken)
         adopted: Sequence[Answer | None] = []
         unknown: OutcomeUnknown | None = None
         try:
-            answers, adopted = await self._database.write_async(
-                lambda connection: self._line.carry_out(connection, batch)
-            )
+            answers, adopted = await self._database.write_async(lambda connection: self._carried_out(connection, batch))
         except OutcomeUnknown as error:
             unknown = error
         except Exception as error:  # noqa: BLE001 - each call is carried out by itself and gets its own answer
-            failed(error)
+            _log.warning("a batch of calls failed and is carried out one by one: %r", error)
         self._publish_all([each for each in (*answers, *adopted) if each is not None])
         for (asked, done), answer in zip(taken, answers, strict=True):
             if done.done():
@@ -223,50 +255,19 @@ class Together:
                 self._held.pop(topic, None)
 
 
-def failed(error: Exception) -> None:
-    """A batch was undone; its calls are carried out one by one."""
-    _log.warning("a batch of calls failed and is carried out one by one: %r", error)
+class Gatherings:
+    """The calls of one dispatcher, by event loop."""
 
+    def __init__(self, database: Database, work: CarryOut, publish: Callable[[frozenset[str]], None]) -> None:
+        self._make = partial(Together, database, work, publish)
+        self._by_loop: dict[int, tuple[asyncio.AbstractEventLoop, Together]] = {}
 
-class Lines:
-    """The lines of one dispatcher."""
-
-    def __init__(self, database: Database, context: Context, publish: Callable[[frozenset[str]], None]) -> None:
-        self._database = database
-        self._context = context
-        self._publish = publish
-        self._made: dict[Callable[[Context], Line], Line] = {}
-        self._together: dict[tuple[Line, int], tuple[asyncio.AbstractEventLoop, Together]] = {}
-
-    def of(self, asked: Asked) -> Line | None:
-        """The line that takes this call."""
-        catalogue()  # loads what declares lines
-        make = _DECLARED.get(asked.operation.handler)
-        if make is None:
-            return None
-        line = self._made.get(make)
-        if line is None:
-            line = self._made.setdefault(make, make(self._context))
-        return line if line.takes(asked) else None
-
-    def together(self, line: Line) -> Together:
-        """The calls of the line on this event loop."""
+    def here(self) -> Together:
+        """Those on the event loop that runs."""
         loop = asyncio.get_running_loop()
-        known = self._together.get((line, id(loop)))
+        known = self._by_loop.get(id(loop))
         if known is None or known[0] is not loop:
-            known = (loop, Together(self._database, line, self._publish))
-            self._together = {key: each for key, each in self._together.items() if not each[0].is_closed()}
-            self._together[line, id(loop)] = known
+            known = (loop, self._make())
+            self._by_loop = {key: each for key, each in self._by_loop.items() if not each[0].is_closed()}
+            self._by_loop[id(loop)] = known
         return known[1]
-
-    def alone(self, line: Line, asked: Asked) -> tuple[Answer | None, bool]:
-        """As `Together.carried_out`, for a caller without an event loop: a batch of one."""
-        batch = Batch([asked])
-        try:
-            (answer,), _ = self._database.write(lambda connection: line.carry_out(connection, batch))
-        except OutcomeUnknown:
-            raise
-        except Exception as error:  # noqa: BLE001 - as in `Together`
-            failed(error)
-            return None, asked.once in batch.counted
-        return answer, asked.once in batch.counted

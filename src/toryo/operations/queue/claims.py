@@ -1,13 +1,13 @@
 """Claims of queue tasks: taking and losing them, with the notifications. Used by queue tools, launches,
 housekeeping.
 
-A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path. For plain tasks
-`batched.py` does the same as `claim` and `lose`, with rows that are stored together.
+A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path. Where a task
+stands alone these rules come to one change, and many are claimed or lost with a few statements (`claim_alone`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal, NotRequired
 
@@ -22,7 +22,7 @@ from toryo.domain.moves import Actor
 from toryo.domain.projects import Project
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import SECOND, Millis, iso
+from toryo.domain.times import SECOND, iso
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.tasks import mutations
@@ -77,10 +77,22 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
             call.tx.tasks.save(before, part)
             moved = {"from": before.assignee_id, "to": part.assignee_id}
             call.event("task.assigned", task=part, agent_id=agent.id, fact=True, data=moved)
-    _add(call, task, agent.id, launch_id)
+    call.tx.queues.add_claim(new_claim(call, task, agent.id, launch_id))
     after = mutations.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
-    call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
+    _tell_taken(call, after, agent.id, launch_id)
     return after
+
+
+def claim_alone(call: Call, task: Task) -> tuple[Task, Claim]:
+    """As `claim`, for a ready task that stands alone and an agent that has room for it; whoever asks stores both."""
+    given = replace(task, assignee_id=call.agent.id, not_before=None)
+    after = mutations.move_alone(call, given, Status.IN_PROGRESS)
+    _tell_taken(call, after, call.agent.id, None)
+    return after, new_claim(call, task, call.agent.id, None)
+
+
+def _tell_taken(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
+    call.event("claim.taken", task=task, agent_id=agent_id, data={"attempt": task.attempt, "launch_id": launch_id})
 
 
 def claim_ready(call: Call, project: Project, agent_type: str, many: int) -> tuple[list[Task], bool]:
@@ -115,12 +127,8 @@ def claim_again(call: Call, task_id: str, agent_id: str, launch_id: str) -> None
         return
     if call.tx.queues.live_claim(task.id) or call.tx.queues.claim(task.id, task.attempt):
         return
-    _add(call, task, agent_id, launch_id)
-    call.event("claim.taken", task=task, agent_id=agent_id, data={"attempt": task.attempt, "launch_id": launch_id})
-
-
-def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
     call.tx.queues.add_claim(new_claim(call, task, agent_id, launch_id))
+    _tell_taken(call, task, agent_id, launch_id)
 
 
 def new_claim(call: Call, task: Task, agent_id: str, launch_id: str | None) -> Claim:
@@ -156,14 +164,39 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
         call.tx.queues.delete_claim(lost)
     if not task.in_progress or task.assignee_id != lost.agent_id:
         return
-    tell_of_loss(call, task, lost.agent_id, lost.attempt, reason)
-    if counted and not attempts_left(task):
+
+    def move(to: Status, why: str) -> Task:
+        return mutations.move(call, call.tree_state(task), task, to, why, actor=TORYO)
+
+    after, back = _let_go(call, task, lost, reason, move, counted=counted, rest=rest)
+    if after.closed:
         call.tx.tasks.save_details(task.id, error=last_error(call.tx.tasks.details(task.id).error))
-        mutations.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=TORYO)
-        return
-    back = mutations.move(call, call.tree_state(task), task, Status.TODO, reason, actor=TORYO)
+    call.tx.tasks.save(after, back)
+
+
+def lose_alone(call: Call, task: Task, lost: Claim) -> Task:
+    """As `lose`, for a task that stands alone and that its holder gives up as failed; whoever asks stores it, and the
+    end of the claim."""
+
+    def move(to: Status, why: str) -> Task:
+        return mutations.move_alone(call, task, to, why, actor=TORYO)
+
+    after, back = _let_go(call, task, lost, "failed", move, counted=True, rest=True)
+    return after if after.closed else replace(back, version=after.version + 1)
+
+
+def _let_go(
+    call: Call, task: Task, lost: Claim, reason: str, move: Callable[[Status, str], Task], *, counted: bool, rest: bool
+) -> tuple[Task, Task]:
+    """The task as it was moved, and as it is from then on: back in its queue, or failed where no attempt is left."""
+    data = {"attempt": lost.attempt, "reason": reason}
+    call.event("claim.lost", task=task, agent_id=lost.agent_id, data=data)
+    if counted and task.attempt >= (task.max_attempts or queue.MAX_ATTEMPTS):
+        failed = move(Status.FAILED, EXHAUSTED)
+        return failed, failed
+    back = move(Status.TODO, reason)
     not_before = call.now + queue.backoff(lost.attempt) if counted and rest else None
-    call.tx.tasks.save(back, given_back(back, back.attempt + counted, not_before))
+    return back, replace(back, assignee_id=None, attempt=back.attempt + counted, not_before=not_before)
 
 
 class _NotStartable(Exception):
@@ -192,22 +225,9 @@ def take_back(call: Call, task: Task, lost: Claim) -> Task | None:
     return taken
 
 
-def tell_of_loss(call: Call, task: Task, agent_id: str, attempt: int, reason: str) -> None:
-    call.event("claim.lost", task=task, agent_id=agent_id, data={"attempt": attempt, "reason": reason})
-
-
 def last_error(told: Any) -> Any:
     """Of a task without attempts: what its last failure said; where none said anything, that there are none left."""
     return EXHAUSTED if told is None else told
-
-
-def attempts_left(task: Task) -> bool:
-    return task.attempt < (task.max_attempts or queue.MAX_ATTEMPTS)
-
-
-def given_back(task: Task, attempt: int, not_before: Millis | None) -> Task:
-    """In its queue again: nobody's, and not before this time."""
-    return replace(task, assignee_id=None, attempt=attempt, not_before=not_before)
 
 
 def lapse(call: Call, *project_ids: str) -> int:
@@ -268,20 +288,12 @@ def present(call: Call, agent_id: str, *, leaving: bool = False) -> Presence:
 
 def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:
     """It has called: it is online. Written down every ten seconds, and when it makes a difference."""
-    after = noticed(call, presence, heartbeat=heartbeat)
-    if after is None:
-        return presence
-    call.tx.queues.save_presence(after)
-    return after
-
-
-def noticed(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence | None:
-    """The presence as it must be stored after this call, told if it comes online; None: as it is."""
     fresh = presence.online and call.now - presence.seen_at < 10 * SECOND
     if fresh and not heartbeat:
-        return None
+        return presence
     beat = call.now if heartbeat else presence.heartbeat_at
     after = replace(presence, seen_at=call.now, heartbeat_at=beat, offline_at=None)
+    call.tx.queues.seen(after)
     if not presence.online:
         _tell(call, after, "agent.online")
     return after
@@ -317,11 +329,6 @@ def _tell(call: Call, presence: Presence, kind: str) -> None:
         data={"agent_type": presence.agent_type},
     )
     call.tx.hint(f"project:{presence.project_id}")
-
-
-def next_look(call: Call, project_id: str, agent_type: str) -> Millis | None:
-    """When time alone makes a task of a queue ready."""
-    return call.tx.queues.next_retry(project_id, agent_type, call.now)
 
 
 def status_of(call: Call, presence: Presence) -> Literal["offline", "busy", "online"]:

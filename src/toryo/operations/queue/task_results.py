@@ -1,22 +1,22 @@
-"""The queue protocol: an agent submits the result of a claimed task; an orchestrator waits for it.
-
-First results of plain tasks are accepted by `batched.py`, many at once, in the way of these handlers.
-"""
+"""The queue protocol: an agent submits the result of a claimed task; an orchestrator waits for it."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
 from toryo.domain import queue
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Actor
 from toryo.domain.queue import Claim
+from toryo.domain.tasks import Details, Task
 from toryo.domain.tasks import Status as TaskStatus
-from toryo.domain.tasks import Task
 from toryo.domain.times import iso_or_none
 from toryo.operations.calls import schemas
+from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
@@ -25,6 +25,9 @@ from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import JsonObject, Refused, Result
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import mutations, queue_tasks
+from toryo.storage.queues import ClaimedTask
+
+P = TypeVar("P")
 
 # --- submitting ------------------------------------------------------------------------------------------------------
 
@@ -67,9 +70,14 @@ class Stands(Result, schemas.QueueTask):
 
 
 @operation("submit_result", grant=Grant.QUEUE_AGENT, parameters=Submit)
-def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
+@in_batches
+def submit_result(calls: Calls[Submit]) -> dict[Asked[Submit], Submitted | Refused]:
     """Submit the result of a task that you claimed. Safe to repeat."""
-    return _submitted(call, submitted, _submitter(call, submitted.agent_id))
+    given = [(each, me, [each.wanted]) for each, me in calls.each(calls, _submitter)]
+    answers: dict[Asked[Submit], Submitted | Refused] = {
+        each: _answer_with(task) for each, (task,) in _accepted(calls, given)
+    }
+    return answers | {each: _submitted(each.call, each.wanted, _submitter(each)) for each in calls.alone(answers)}
 
 
 class SubmittedAll(Result):
@@ -83,9 +91,18 @@ class SubmittedAll(Result):
     route=Route("POST", "/queue/results"),
     listed=False,
 )
-def submit_results(call: Call, submitted: SubmitAll) -> SubmittedAll:
+@in_batches
+def submit_results(calls: Calls[SubmitAll]) -> dict[Asked[SubmitAll], SubmittedAll]:
     """Submit the results of several tasks that you claimed; each is accepted or refused by itself. Safe to repeat."""
-    me = _submitter(call, submitted.agent_id)
+    given = [(each, me, each.wanted.results) for each, me in calls.each(calls, _submitter)]
+    answers: dict[Asked[SubmitAll], SubmittedAll] = {
+        each: {"success": True, "results": [queue_claims.accepted(task) for task in tasks]}
+        for each, tasks in _accepted(calls, given)
+    }
+    return answers | {each: _judged_all(each.call, each.wanted, _submitter(each)) for each in calls.alone(answers)}
+
+
+def _judged_all(call: Call, submitted: SubmitAll, me: str) -> SubmittedAll:
     return {"success": True, "results": [_judged(call, each, me) for each in submitted.results]}
 
 
@@ -105,12 +122,81 @@ def _judged(call: Call, submitted: OneResult, me: str) -> queue_claims.Judged:
     return queue_claims.not_accepted(submitted.task_id, answer)
 
 
-def _submitter(call: Call, named: str | None) -> str:
+def _submitter(asked: Asked[Submit] | Asked[SubmitAll]) -> str:
     """Whose results these are. Raises Refusal if another agent is named."""
+    call, named = asked.call, asked.wanted.agent_id
     mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
     if named not in (None, mine):
         raise Refusal(Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Omit agent_id, or pass your own.")
     return mine or call.actor.id
+
+
+_EVENTS_OF_RESULT = 3
+"""At most."""
+
+
+def _accepted(
+    calls: Calls[P], given: Sequence[tuple[Asked[P], str, Sequence[OneResult]]]
+) -> list[tuple[Asked[P], list[schemas.QueueTask]]]:
+    """The calls of which each result is the first one of a task that stands alone and that its agent holds, with these
+    tasks as they have become: all are stored with a few statements."""
+    tx = calls.tx
+    claimed = tx.queues.claimed({each.task_id for _, _, results in given for each in results}) if given else {}
+    tx.queues.presences_of(me for _, me, _ in given)
+    ended: list[tuple[Asked[P], list[_Ended]]] = []
+    for asked, me, results in given:
+        own = [(each, claimed.pop(each.task_id)) for each in results if each.task_id in claimed]
+        plain = len(own) == len(results) and all(_is_plain(asked.call, me, *each) for each in own)
+        if plain and calls.has_room(asked, 0, _EVENTS_OF_RESULT * len(own)):
+            if (presence := tx.queues.presence(me)) is not None:
+                queue_claims.seen(asked.call, presence)
+            ended.append((asked, [_ended(asked.call, Actor(me), *each) for each in own]))
+    every = [each for _, tasks in ended for each in tasks]
+    tx.tasks.end([(each.task, each.details) for each in every])
+    tx.queues.end([each.claim for each in every])
+    behind = [each.task.id for each in every if each.task.closed and each.before.has_dependants]
+    for project_id, agent_type, task_id in tx.tasks.queued_behind(behind):
+        tx.hint(mutations.queue_topic(project_id, agent_type), mutations.ready_topic(agent_type, task_id))
+    with_edges = [each.task.id for each in every if each.before.found.has_dependencies]
+    edges = tx.tasks.depends_on(with_edges) if with_edges else {}
+    return [
+        (asked, [queue_tasks.shown(each.task, each.details, edges.get(each.task.id, [])) for each in tasks])
+        for asked, tasks in ended
+    ]
+
+
+def _is_plain(call: Call, me: str, submitted: OneResult, held: ClaimedTask) -> bool:
+    task, claim = held.found.task, held.claim
+    return (
+        held.found.alone
+        and claim.launch_id is None
+        and task.project_id == call.caller.project_id
+        and task.in_progress
+        and me == claim.agent_id == task.assignee_id
+        and claim.attempt == task.attempt
+        and submitted.attempt in (None, claim.attempt)
+    )
+
+
+class _Ended(NamedTuple):
+    """A task after its result, the claim, and both as they were."""
+
+    task: Task
+    details: Details
+    claim: Claim
+    before: ClaimedTask
+
+
+def _ended(call: Call, actor: Actor, submitted: OneResult, held: ClaimedTask) -> _Ended:
+    task, claim = held.found.task, held.claim
+    if submitted.status == "failed" and submitted.retryable:
+        after = queue_claims.lose_alone(call, task, claim)
+        error = queue_claims.last_error(submitted.error) if after.closed else submitted.error
+        reason, details = "failed", replace(held.found.details, error=error)
+    else:
+        after = mutations.move_alone(call, task, *end_of(submitted), actor=actor)
+        reason, details = "submitted", replace(held.found.details, result=submitted.result, error=submitted.error)
+    return _Ended(after, details, queue.ended(claim, reason, call.now, outcome_of(submitted)), held)
 
 
 def outcome_of(submitted: OneResult) -> JsonObject:
@@ -195,10 +281,10 @@ _KEPT = 20_000
 
 
 def _answer(call: Call, task_id: str) -> Submitted:
-    return answer_with(queue_tasks.show(call, call.task(task_id)))
+    return _answer_with(queue_tasks.show(call, call.task(task_id)))
 
 
-def answer_with(task: schemas.QueueTask) -> Submitted:
+def _answer_with(task: schemas.QueueTask) -> Submitted:
     """What has become of the task; what its agent was given with it is not told again."""
     told = {name: value for name, value in task.items() if name in schemas.SubmittedTask.__annotations__}
     answer: Any = {"success": True, **told}

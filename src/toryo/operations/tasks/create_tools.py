@@ -1,7 +1,6 @@
 """Tools with which agents create tasks: subtasks of their main task, one or several; for orchestrators, queue tasks.
 
-Who may create which, and how many, is in `domain/creation_rules.py`. Most queue tasks are not created by these
-handlers: `queue/batched.py` creates plain ones, many at once.
+Who may create which, and how many, is in `domain/creation_rules.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named
 from toryo.operations.calls import idempotency, rendering, schemas
+from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Parameters, Route, catalogue, operation
@@ -208,10 +208,19 @@ def _form_of_several(caller: Caller, _for_queue: bool) -> Form | None:
     form_for=_form_of_one,
     leads=True,
 )
-def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
+@in_batches
+def create_task(calls: Calls[CreateTask]) -> dict[Asked[CreateTask], Created | queue_tasks.Filed]:
     """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue. Returns its task_id."""
-    if wanted.agent_type is not None:
-        return _for_queue(call, wanted)
+    queued = [each for each in calls if each.wanted.agent_type is not None]
+    filings = dict(calls.each(queued, _filing_of_one))
+    filed = queue_tasks.file(calls, filings)
+    answers: dict[Asked[CreateTask], Created | queue_tasks.Filed] = {
+        each: queue_tasks.filed_one(each.call, filings[each]) for each in filed
+    }
+    return answers | {each: _subtask(each.call, each.wanted) for each in calls.alone(answers)}
+
+
+def _subtask(call: Call, wanted: CreateTask) -> Created:
     if call.caller.kind is not Kind.SESSION:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -223,9 +232,10 @@ def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
     return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
 
 
-def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
-    _refuse_other_than_orchestrators(call)
-    return queue_tasks.file(call, queue_tasks.Wanted.of(wanted))
+def _filing_of_one(asked: Asked[CreateTask]) -> queue_tasks.Filing:
+    _refuse_other_than_orchestrators(asked.call)
+    wanted = queue_tasks.Wanted.of(asked.wanted)
+    return queue_tasks.Filing.of_one(asked.call, wanted, asked.wanted.idempotency_key)
 
 
 @operation(
@@ -236,11 +246,17 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
     listed=False,
     leads=True,
 )
-def create_queue_tasks(call: Call, wanted: CreateQueueTasks) -> queue_tasks.FiledAll:
+@in_batches
+def create_queue_tasks(calls: Calls[CreateQueueTasks]) -> dict[Asked[CreateQueueTasks], queue_tasks.FiledAll]:
     """Orchestrators: create several tasks for queues, all or none. Returns their task_ids, in the same order."""
-    _refuse_other_than_orchestrators(call)
-    tasks = [queue_tasks.Wanted.of(each) for each in wanted.tasks]
-    return queue_tasks.file_all(call, tasks, wanted.idempotency_key)
+    filings = dict(calls.each(calls, _filing_of_all))
+    return {each: queue_tasks.filed_all(filings[each]) for each in queue_tasks.file(calls, filings)}
+
+
+def _filing_of_all(asked: Asked[CreateQueueTasks]) -> queue_tasks.Filing:
+    _refuse_other_than_orchestrators(asked.call)
+    wanted = [queue_tasks.Wanted.of(each) for each in asked.wanted.tasks]
+    return queue_tasks.Filing.of_all(asked.call, wanted, asked.wanted.idempotency_key)
 
 
 def _refuse_other_than_orchestrators(call: Call) -> None:

@@ -67,6 +67,17 @@ def move(
     return _stored(call, task.id)
 
 
+def move_alone(call: Call, task: Task, to: Status, reason: str | None = None, *, actor: Actor | None = None) -> Task:
+    """As `move`, for a claimed task that stands alone (`ALONE` in `storage/tasks.py`); whoever asks stores it, and
+    wakes who polls for what waited for it (`moves.alone`)."""
+    order = Order(task, to, actor or call.actor, call.now, reason)
+    change = moves.alone(order)
+    tell_of_move(call, change, order.actor, reason)
+    _hint_queue(call, change.after)
+    _hint_around(call, change.after)
+    return change.after
+
+
 def refuse_restless(call: Call, task: Task) -> None:
     """The guard against moving one task to and fro: trips the runaway guard of the session."""
     moves_made = call.tx.events.counted(task.id, call.session.id, _MOVES)
@@ -170,9 +181,18 @@ def hint(call: Call, tasks: Iterable[Task]) -> None:
     for task in tasks:
         waiting = call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) if task.closed else []
         for each in (task, *waiting):
-            if each.agent_type is not None and each.status is Status.TODO:
-                call.tx.hint(queue_topic(each.project_id, each.agent_type), ready_topic(each.agent_type, each.id))
-    call.tx.hint(WORK, *{f"task:{task.root_id}" for task in tasks}, *{f"project:{task.project_id}" for task in tasks})
+            _hint_queue(call, each)
+        _hint_around(call, task)
+    call.tx.hint(WORK)
+
+
+def _hint_queue(call: Call, task: Task) -> None:
+    if task.agent_type is not None and task.status is Status.TODO:
+        call.tx.hint(queue_topic(task.project_id, task.agent_type), ready_topic(task.agent_type, task.id))
+
+
+def _hint_around(call: Call, task: Task) -> None:
+    call.tx.hint(WORK, f"task:{task.root_id}", f"project:{task.project_id}")
 
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
@@ -427,10 +447,9 @@ def create(
     how = approval or _approval(call, project)
     made: dict[str, Created] = {}
     for place, (name, draft) in enumerate(zip(names, drafts, strict=True)):
-        task = new_task(call, project, parent, draft, real[name], place, how, status, requested_by)
-        made[name] = Created(task, details_of(draft), wanted[place])
-        call.tx.tasks.add(task, made[name].details)
-        call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
+        created = _made(call, project, parent, draft, real[name], place, how, status, requested_by)
+        made[name] = replace(created, depends_on=wanted[place])
+        call.tx.tasks.add(created.task, created.details)
     for created in made.values():
         call.tx.tasks.connect(created.task, created.depends_on)
     if parent is not None:
@@ -440,6 +459,16 @@ def create(
             forget_idle_launches(call, parent.root_id)
     hint(call, [created.task for created in made.values()])
     return made
+
+
+def for_queue(call: Call, project: Project, draft: Draft) -> Created:
+    """A new task that stands alone in a queue; whoever asks has checked what it depends on (`existing_dependency`),
+    stores it, and wakes who polls."""
+    task_id, how = call.new_id(ids.TASK, draft.title), _approval(call, project)
+    created = _made(call, project, None, draft, task_id, 0, how, Status.TODO, None)
+    call.tx.hint(ready_topic(draft.agent_type or "", task_id))
+    _hint_around(call, created.task)
+    return created
 
 
 def _stored(call: Call, task_id: str) -> Task:
@@ -498,11 +527,12 @@ def _approval(call: Call, project: Project) -> Approval:
     return Approval.PENDING if made_by_agent and everything else Approval.APPROVED
 
 
-def new_task(
+def _made(
     call: Call, project: Project, parent: Task | None, draft: Draft, task_id: str, place: int,
     approval: Approval, status: Status, requested_by: str | None,
-) -> Task:  # fmt: skip
-    return Task(
+) -> Created:  # fmt: skip
+    """A new task, with its event."""
+    task = Task(
         id=task_id,
         project_id=project.id,
         root_id=parent.root_id if parent else task_id,
@@ -529,16 +559,15 @@ def new_task(
         budget_tokens=draft.budget_tokens,
         correlation_id=parent.correlation_id if parent else _correlation(call),
     )
+    call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
+    details = Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
+    return Created(task, details, list(dict.fromkeys(draft.dependencies)))
 
 
 def _correlation(call: Call) -> str:
     """A root's: the caller's, else a new one in the form of a W3C trace id."""
     given = call.correlation_id
     return given or f"{call.context.entropy(128):032x}"
-
-
-def details_of(draft: Draft) -> Details:
-    return Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
 
 
 # --- changing without moving -----------------------------------------------------------------------------------------

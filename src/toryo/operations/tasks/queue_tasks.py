@@ -1,12 +1,11 @@
-"""Queue tasks: creating (`create_queue_tasks`, and the second form of `create_task`) and rendering them.
-
-What is created here one after the other, `queue/batched.py` creates in the same way for many calls at once.
-"""
+"""Queue tasks: creating (`create_queue_tasks`, and the second form of `create_task`) and rendering them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NotRequired
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from functools import partial
+from typing import Any, NamedTuple, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -17,16 +16,18 @@ from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.projects import Project
 from toryo.domain.queue import KEYLESS
 from toryo.domain.tasks import Details, Priority, Status, Task, priority_named
-from toryo.domain.times import iso, iso_or_none
+from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas
+from toryo.operations.calls.batches import Asked, Calls
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import mutations
-from toryo.storage import snapshots
+from toryo.storage.idempotency_keys import Key
 
-_SCOPE = "queue"
 _TITLE = 300
+P = TypeVar("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,57 +72,119 @@ class Wanted:
             context=self.context,
         )
 
-    def once(self, actor_id: str, project_id: str | None) -> idempotency.Once:
-        return idempotency.Once.of(actor_id, f"{_SCOPE}:{project_id}", self.idempotency_key, self.content)
-
     @property
     def content(self) -> dict[str, Any]:
         """What an idempotency key stands for."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "idempotency_key"}
 
 
-def file(call: Call, wanted: Wanted) -> Filed:
-    """Files the task, or answers with the one that this idempotency key has filed before. Raises Refusal."""
-    once = wanted.once(call.actor.id, call.caller.project_id)
-    before: str | None = once.before(call, task_id=lambda task_id: task_id)
-    task = call.task(before) if before is not None else _file(call, wanted)
-    if before is None:
-        once.remember(call, task.id)
-    shown: Result = {"success": True}
-    return {**shown, **show(call, task), **_standing_still(call, task)}
+class Checked(NamedTuple):
+    """A task that may be filed."""
+
+    draft: Draft
+    correlation_id: str | None
+    within: Task | None
+    """What it becomes a part of."""
 
 
-def file_all(call: Call, wanted: Sequence[Wanted], key: str | None) -> FiledAll:
-    """Files all of them, or answers with those that this idempotency key has filed before. A refusal has the `place` of
-    the refused task, from 0; then none is filed.
+@dataclass(slots=True, eq=False)
+class Filing:
+    """What one call files, all of it or nothing, and what has become of it."""
+
+    wanted: Sequence[Wanted]
+    once: idempotency.Once
+    named: str
+    """What is kept for its idempotency key: one `task_id`, or all `task_ids`."""
+    before: Any = None
+    """The same, if the key has filed before."""
+    tasks: list[mutations.Created] = field(default_factory=list)
+    unserved: set[str] = field(default_factory=set)
+    """The queues among those of its tasks that no agent serves now."""
+
+    @classmethod
+    def of_one(cls, call: Call, wanted: Wanted, key: str | None) -> Filing:
+        scope = f"queue:{call.caller.project_id}"
+        return cls([wanted], idempotency.Once.of(call.actor.id, scope, key, wanted.content if key else None), "task_id")
+
+    @classmethod
+    def of_all(cls, call: Call, wanted: Sequence[Wanted], key: str | None) -> Filing:
+        scope = f"queue batch:{call.caller.project_id}"
+        content = [each.content for each in wanted] if key else None
+        return cls(wanted, idempotency.Once.of(call.actor.id, scope, key, content), "task_ids")
+
+    @property
+    def kept(self) -> Any:
+        ids = [each.task.id for each in self.tasks]
+        return ids[0] if self.named == "task_id" else ids
+
+    def each(self, call: Call, carry_out: Callable[..., T], *more: Sequence[Any]) -> list[T]:
+        """For each task in turn. Among several, a refusal has the `place` of the refused one, from 0."""
+        done = []
+        for place, given in enumerate(zip(self.wanted, *more, strict=True)):
+            call.place = place
+            try:
+                done.append(carry_out(*given))
+            except Refusal as refusal:
+                if self.named == "task_ids":
+                    refusal.details["place"] = place
+                raise
+        return done
+
+
+def file(calls: Calls[P], filings: Mapping[Asked[P], Filing]) -> list[Asked[P]]:
+    """Files what the calls want, or finds what their idempotency keys have filed before. Answers for which of them.
+    Raises Refusal.
     """
-    once = once_for_all(call.actor.id, call.caller.project_id, key, wanted)
-    before: list[str] | None = once.before(call, task_ids=lambda task_ids: task_ids)
-    task_ids = before if before is not None else [task.id for task in _all_filed(call, wanted)]
-    if before is None:
-        once.remember(call, task_ids)
-    served = snapshots.served(call.tx, call.caller.project_id or "")
-    return filed_all(task_ids, {each.agent_type for each in wanted} - served)
+    tx, meeting = calls.tx, set[Key]()
+    used = tx.idempotency_keys.find(key for filing in filings.values() for key in filing.once.stored)
+    if others := {each for filing in filings.values() for wanted in filing.wanted for each in wanted.dependencies}:
+        tx.tasks.find_all(others)
+
+    def judge(asked: Asked[P]) -> list[Checked]:
+        filing = filings[asked]
+        filing.before = filing.once.among(used, **{filing.named: lambda kept: kept})
+        if filing.before is not None or not meeting.isdisjoint(filing.once.stored):
+            calls.leave()
+            return []
+        meeting.update(filing.once.stored)
+        checked = filing.each(asked.call, partial(_checked, asked))
+        if not calls.has_room(asked, len(checked), len(checked)):
+            calls.leave()
+        return checked
+
+    judged = calls.each(filings, judge)
+    queues = {(asked.project.id, each.agent_type) for asked, _ in judged for each in filings[asked].wanted}
+    served = tx.queues.served(queues) if queues else set()
+    alone: list[mutations.Created] = []
+    keys: list[tuple[Key, str, Any, Millis]] = []
+    for asked, checked in judged:
+        filing = filings[asked]
+        filing.unserved = {
+            each.agent_type for each in filing.wanted if (asked.project.id, each.agent_type) not in served
+        }
+        if checked:
+            filing.tasks = filing.each(asked.call, partial(_filed, calls, asked), checked)
+            alone += [each for each, own in zip(filing.tasks, checked, strict=True) if own.within is None]
+            keys += [(key, filing.once.content, filing.kept, asked.call.now) for key in filing.once.stored]
+    tx.tasks.file([(each.task, each.details, each.depends_on) for each in alone])
+    tx.idempotency_keys.remember(keys)
+    return [asked for asked, _ in judged]
 
 
-def _all_filed(call: Call, wanted: Sequence[Wanted]) -> Iterator[Task]:
-    given = call.correlation_id
-    for place, each in enumerate(wanted):
-        call.place, call.correlation_id = place, given
-        try:
-            yield _file(call, each)
-        except Refusal as refusal:
-            refusal.details["place"] = place
-            raise
+def filed_one(call: Call, filing: Filing) -> Filed:
+    """What is answered about the task, as it is now."""
+    succeeded: Result = {"success": True}
+    if filing.before is not None:
+        task = call.task(filing.before)
+        return {**succeeded, **show(call, task), **_standing_still(call, task)}
+    [made] = filing.tasks
+    unserved = no_agent(made.task.agent_type) if filing.unserved else StandingStill()
+    return {**succeeded, **shown(made.task, made.details, made.depends_on), **unserved}
 
 
-def once_for_all(actor_id: str, project_id: str | None, key: str | None, wanted: Sequence[Wanted]) -> idempotency.Once:
-    content = [each.content for each in wanted] if key is not None else []
-    return idempotency.Once.of(actor_id, f"{_SCOPE} batch:{project_id}", key, content)
-
-
-def filed_all(task_ids: list[str], unserved: Iterable[str]) -> FiledAll:
-    return {"success": True, "task_ids": task_ids, "no_agent": sorted(unserved)}
+def filed_all(filing: Filing) -> FiledAll:
+    task_ids = filing.before if filing.before is not None else filing.kept
+    return {"success": True, "task_ids": task_ids, "no_agent": sorted(filing.unserved)}
 
 
 class StandingStill(TypedDict):
@@ -167,25 +230,40 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
     return {**found, "message": " ".join(said)} if said else {}
 
 
-def _file(call: Call, wanted: Wanted) -> Task:
-    project = call.project(call.caller.project_id or "")
-    parent = _parent(call, wanted.parent_task_id)
-    draft = wanted.draft
+def _checked(asked: Asked[Any], wanted: Wanted) -> Checked:
+    """Raises Refusal for what may not be filed."""
+    call, project, draft = asked.call, asked.project, wanted.draft
+    within = _parent(call, wanted.parent_task_id)
+    correlation_id = wanted.correlation_id or call.correlation_id
     creation_rules.refuse_command_for_others(draft)
     if call.caller.key is not None and call.caller.key.id == KEYLESS:
         _refuse_programs(call, project, wanted.agent_type)
-    if parent is not None and call.caller.kind is not Kind.SESSION:
+    if within is None:
+        pass
+    elif call.caller.kind is Kind.SESSION:
+        return Checked(draft, correlation_id, within)
+    else:
         # Nobody who files with a key waits for the parts of a task, so the parent is told and contains nothing.
-        draft, call.correlation_id = replace(draft, origin_id=parent.id), parent.correlation_id
-        parent = None
-    if parent is not None:
-        tree = call.tx.tasks.tree(parent.root_id)
-        creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
-    elif wanted.correlation_id is not None:
-        call.correlation_id = wanted.correlation_id
-    [made] = mutations.create(call, project, parent, [draft]).values()
-    limits = replace(made.task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
-    return call.tx.tasks.save(made.task, limits)
+        draft = replace(draft, origin_id=within.id)
+        correlation_id = wanted.correlation_id or within.correlation_id
+    for each in draft.dependencies:
+        mutations.existing_dependency(call, project.id, each)
+    return Checked(draft, correlation_id, None)
+
+
+def _filed(calls: Calls[Any], asked: Asked[Any], wanted: Wanted, checked: Checked) -> mutations.Created:
+    call, project, (draft, call.correlation_id, within) = asked.call, asked.project, checked
+    limits: Any = {"timeout_seconds": wanted.timeout_seconds, "max_attempts": wanted.max_attempts}
+    if within is not None:
+        tree, within = call.tx.tasks.tree(within.root_id), call.task(within.id)
+        creation_rules.refuse_place(project.settings, tree, within, [draft], capped=True, distinct=False)
+        [made] = mutations.create(call, project, within, [draft]).values()
+        return replace(made, task=call.tx.tasks.save(made.task, replace(made.task, **limits)))
+    made = mutations.for_queue(call, project, draft)
+    calls.offer(mutations.queue_topic(project.id, wanted.agent_type))
+    if wanted.timeout_seconds is None and wanted.max_attempts is None:
+        return made
+    return replace(made, task=replace(made.task, **limits, version=made.task.version + 1))
 
 
 def _refuse_programs(call: Call, project: Project, agent_type: str) -> None:
