@@ -52,6 +52,7 @@ class Site:
 
         def noting(calls: Together, held: Held) -> None:
             hold_one(calls, held)
+            assert held.asked is not None
             self.holds[held.asked.credentials.bearer] += 1
             self.news.set()
 
