@@ -189,7 +189,7 @@ class Together:
     async def _carry_out_one(self, asked: Request, done: asyncio.Future[tuple[Answer | None, bool]]) -> None:
         try:
             answer = await self._database.write_async(asked.work)
-        except Exception as error:  # noqa: BLE001 - whoever asked is told
+        except Exception as error:  # noqa: BLE001 - who asked is told
             if not done.done():
                 done.set_exception(error)
         else:

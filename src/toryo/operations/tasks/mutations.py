@@ -462,7 +462,7 @@ def create(
 
 
 def for_queue(call: Call, project: Project, draft: Draft) -> Created:
-    """A new task that stands alone in a queue; whoever asks has checked what it depends on (`existing_dependency`),
+    """A new task that stands alone in a queue; who asks has checked what it depends on (`existing_dependency`),
     stores it, and wakes who polls."""
     task_id, how = call.new_id(ids.TASK, draft.title), _approval(call, project)
     created = _made(call, project, None, draft, task_id, 0, how, Status.TODO, None)
