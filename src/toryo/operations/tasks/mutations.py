@@ -68,7 +68,7 @@ def move(
 
 
 def move_alone(call: Call, task: Task, to: Status, reason: str | None = None, *, actor: Actor | None = None) -> Task:
-    """As `move`, for a claimed task that stands alone (`ALONE` in `storage/tasks.py`); whoever asks stores it, and
+    """As `move`, for a claimed task that stands alone (`ALONE` in `storage/tasks.py`); who asks stores it, and
     wakes who polls for what waited for it (`moves.alone`)."""
     order = Order(task, to, actor or call.actor, call.now, reason)
     change = moves.alone(order)
