@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ def _answers() -> dict[str, str]:
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(map(_declares, node.decorator_list)):
-                found[f"{path.stem}.{node.name}"] = ast.unparse(node.returns) if node.returns else ""
+                told = ast.unparse(node.returns) if node.returns else ""
+                found[f"{path.stem}.{node.name}"] = re.sub(
+                    r"^dict\[Asked\[\w+\], (.*)\]$", r"\1", told
+                )  # of many calls
     return found
 
 

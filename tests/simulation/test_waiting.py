@@ -85,8 +85,8 @@ def test_nobody_is_started_for_an_agent_without_a_program_and_no_slot_is_free_wh
     assert waited(created, until=10, slots=0) == {"no_slot": 10}
 
 
-def test_a_looping_manager_is_waited_for_in_cooldown_and_hardly_while_it_is_started(play: Play) -> None:
-    _, found = play(team(tasks=1, agents={"lead": {"behaviour": "looping", "share": 1.0}}, hours=8))
+def test_a_crashing_worker_is_waited_for_in_cooldown_and_hardly_while_it_is_started(play: Play) -> None:
+    _, found = play(team(1, tasks=1, agents={"w1": {"behaviour": "crashing", "share": 1.0}}, hours=8))
 
     waits = found.document["waiting_minutes"]
     assert waits["cooldown"] > 5 * waits["starting"] > 0

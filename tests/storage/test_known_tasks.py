@@ -23,6 +23,8 @@ READS = {"find", "find_all", "tree", "trees", "details", "details_of", "idle", "
 """Answered from what is known, and compared with the rows below."""
 WRITES = {"add", "save", "save_details", "connect", "disconnect"}
 """Change what is known, too."""
+OF_MANY = {"file", "start", "end"}
+"""Write rows; what is known of them is read again."""
 IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "reviews_to_look_after"} | {
     "roots_in_progress",
     "blocked",
@@ -32,12 +34,13 @@ IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "re
     "budgeted",
     "budgeted_root",
     "review_waiting_for",
+    "queued_behind",
 }
 """Asked of the rows, which are written before."""
 
 
 def test_of_everything_that_can_be_asked_it_is_known_whether_it_is_compared() -> None:
-    assert {var for var in vars(Tasks) if not var.startswith("_")} == READS | WRITES | IN_SQL | {"kept"}
+    assert {var for var in vars(Tasks) if not var.startswith("_")} == READS | WRITES | OF_MANY | IN_SQL | {"kept"}
 
 
 def seen(tree: Tree) -> tuple[object, ...]:
