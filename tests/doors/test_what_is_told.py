@@ -90,8 +90,8 @@ def test_no_program_is_told_a_command_of_people(world: World, house: House) -> N
     """It may have a shell, and would carry out the command as the person whose machine it is."""
     refused = set()
     for caller in house.callers():
-        if caller.right in PEOPLE or "api_key" in caller.arguments:
-            continue
+        if caller.right in PEOPLE or "api_key" in caller.arguments or caller.right in refused:
+            continue  # what is refused depends on the right, not on the way in which it is shown
         for name, answer in answers(world, caller):
             assert not re.search(r"\btoryo [a-z]", told(answer)), (caller.name, name, told(answer))
             refused.add(caller.right)
