@@ -84,7 +84,7 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
 
 
 def claim_alone(call: Call, task: Task) -> tuple[Task, Claim]:
-    """As `claim`, for a ready task that stands alone and an agent that has room for it; whoever asks stores both."""
+    """As `claim`, for a ready task that stands alone and an agent that has room for it; who asks stores both."""
     given = replace(task, assignee_id=call.agent.id, not_before=None)
     after = mutations.move_alone(call, given, Status.IN_PROGRESS)
     _tell_taken(call, after, call.agent.id, None)
@@ -175,7 +175,7 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
 
 
 def lose_alone(call: Call, task: Task, lost: Claim) -> Task:
-    """As `lose`, for a task that stands alone and that its holder gives up as failed; whoever asks stores it, and the
+    """As `lose`, for a task that stands alone and that its holder gives up as failed; who asks stores it, and the
     end of the claim."""
 
     def move(to: Status, why: str) -> Task:
