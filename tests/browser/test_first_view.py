@@ -189,8 +189,8 @@ def test_a_menu_that_is_opened_before_it_is_loaded_opens_and_takes_the_keys_that
 
 
 def test_a_part_that_cannot_be_loaded_is_told_and_the_keyboard_goes_on(window: browsers.Window) -> None:
+    window.context.route("**/assets/palette*", lambda route: route.abort())  # also where it is loaded beforehand
     page = board(window)
-    window.context.route("**/assets/palette*", lambda route: route.abort())
     page.keyboard.press("ControlOrMeta+k")
     expect(pages.toast(page, "could not be loaded")).to_be_visible()
     page.keyboard.press("j")

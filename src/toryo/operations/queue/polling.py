@@ -137,8 +137,8 @@ def _handed_out(
 def _shares(
     calls: Calls[Poll], polls: Sequence[_Poll], ready: Sequence[Found], standing: Standing
 ) -> Iterator[tuple[_Poll, Sequence[Found]]]:
-    """Who gets which tasks of a queue, in its order; `standing` is kept up to date. No poll from the first on that comes to a
-    task that does not stand alone: that may not be for it, but for the next one."""
+    """Who gets which tasks of a queue, in its order; `standing` is kept up to date. No poll from the first on that
+    comes to a task that does not stand alone: that may not be for it, but for the next one."""
     place = 0
     for each in polls:
         asked, (project_id, _) = each.asked, each.queue
