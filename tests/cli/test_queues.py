@@ -18,7 +18,8 @@ from tests.documents import pages
 from tests.scenarios import programs
 from tests.scenarios.programs import Program
 from tests.scenarios.sites import Gate, Site
-from toryo.client import Client
+from toryo.cli.task_command import TaskCommand
+from toryo.client import Client, TaskFailed
 
 Start = Callable[..., Program]
 
@@ -338,3 +339,21 @@ def test_dead_letters_are_listed_and_put_back(site: Site, start: Start) -> None:
     assert toryo("queue", "requeue", task).out == f"{task} is back in the queue planning\n"
     assert ended(boss, task)["result"] == "done"
     assert toryo("queue", "requeue", task).code == 4
+
+
+def test_a_command_is_known_to_who_ends_it_before_it_runs_and_before_the_agent_can_say_so() -> None:
+    """The agent may be killed in any moment: here it is gone as soon as it has started the command."""
+    with TaskCommand(["sleep", "600"], os.environ) as work:
+        work._tell_watch = lambda: None  # type: ignore[method-assign]
+        child = work._start({"task_id": "tsk_1"})
+        assert work._watch is not None
+        assert work._watch.stdin is not None
+        work._watch.stdin.close()
+        assert child.wait(60) == -signal.SIGKILL
+
+
+def test_a_command_that_cannot_be_started_is_not_among_those_that_are_ended() -> None:
+    with TaskCommand(["/no/such/program"], os.environ) as work:
+        with pytest.raises(TaskFailed, match="could not be started"):
+            work({"task_id": "tsk_1", "timeout_seconds": 60})
+        assert work._running == set()

@@ -33,7 +33,8 @@ _WATCH = """
 import os, signal, sys
 running = set()
 for line in sys.stdin:
-    (running.add if line[0] == "+" else running.discard)(int(line[1:]))
+    told = set(map(int, line[1:].split()))
+    running = running | told if line[0] == "+" else told
 for each in running:
     try:
         os.killpg(each, signal.SIGKILL)
@@ -41,7 +42,8 @@ for each in running:
         pass
 """
 """A process that is told what runs, and ends that when it hears no more: the agent is gone, however it ended. In one of
-its own, because an agent that is killed can no longer do anything, and a command may have started others."""
+its own, because an agent that is killed can no longer do anything, and a command may have started others. A command
+tells it of itself (`+`) before it runs, so that there is no moment in which it is not known; the agent, what runs."""
 _SECRETS = frozenset({"AGENT_PASSKEY"})
 
 
@@ -58,6 +60,7 @@ class TaskCommand:
             if not name.startswith("TORYO_") and name not in _SECRETS and value not in hidden
         }
         self._running: set[subprocess.Popen[bytes]] = set()
+        self._telling = threading.Lock()
         self._watch: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -82,39 +85,51 @@ class TaskCommand:
     def __call__(self, task: Mapping[str, Any]) -> Any:
         """The result of a run for this task. Raises Retry or TaskFailed."""
         child = self._start(task)
-        self._running.add(child)
-        self._tell_watch(f"+{child.pid}\n")
         limit = float(task["timeout_seconds"])
         try:
             said = _Said(child, orjson.dumps(task))
             in_time = _wait(child, limit)
         finally:
             _end_group(child)
-            self._running.discard(child)
-            self._tell_watch(f"-{child.pid}\n")
+            with self._telling:
+                self._running.discard(child)
+                self._tell_watch()
         said.close()
         if not in_time:
             raise TaskFailed(said.why(f"The command took longer than {limit:g} seconds and was stopped."))
         return _result(child.returncode, said)
 
-    def _tell_watch(self, line: str) -> None:
-        if self._watch is not None and self._watch.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self._watch.stdin.write(line.encode())
+    def _tell_watch(self) -> None:
+        assert self._watch is not None and self._watch.stdin is not None, "it is entered"
+        with contextlib.suppress(OSError, ValueError):
+            self._watch.stdin.write(f"= {' '.join(str(each.pid) for each in self._running)}\n".encode())
 
     def _start(self, task: Mapping[str, Any]) -> subprocess.Popen[bytes]:
         named = {"TORYO_TASK_ID": task["task_id"], "TORYO_CORRELATION_ID": task.get("correlation_id") or ""}
-        try:
-            return subprocess.Popen(
-                self._words,
-                env={**self._environ, **named},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as problem:
-            raise TaskFailed(f"The command could not be started: {problem}") from None
+        assert self._watch is not None and self._watch.stdin is not None, "it is entered"
+        watch = self._watch.stdin.fileno()
+
+        def tell_of_itself() -> None:
+            with contextlib.suppress(OSError):
+                os.write(watch, b"+%d\n" % os.getpid())
+
+        with self._telling:  # what is told of all that runs leaves out nothing that is just being started
+            try:
+                child = subprocess.Popen(
+                    self._words,
+                    env={**self._environ, **named},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                    preexec_fn=tell_of_itself,  # noqa: PLW1509 - one system call, which takes no lock
+                )
+                self._running.add(child)
+                return child
+            except OSError as problem:
+                raise TaskFailed(f"The command could not be started: {problem}") from None
+            finally:
+                self._tell_watch()
 
 
 class _Said:
