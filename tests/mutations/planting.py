@@ -293,7 +293,7 @@ def _noted(files: Sequence[str], jobs: int) -> tuple[dict[str, Lines], list[str]
     by_file: dict[str, Lines] = {file: {} for file in files}
     failing: list[str] = []
     with tempfile.TemporaryDirectory(dir=BUILD) as place:
-        written = [Path(place, str(number)) for number in range(jobs)]
+        written = [Path(place, str(number)) for number in range(min(jobs, len(files)))]  # without a file: all of them
         side_by_side([partial(_note, files[number::jobs], to) for number, to in enumerate(written)])
         for each in written:
             passing, others = json.loads(each.read_text())
