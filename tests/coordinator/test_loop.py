@@ -26,12 +26,13 @@ from tests.sandboxes import sandboxed
 from toryo import sandbox_signs
 from toryo.client import AsyncClient
 from toryo.coordinator import identity_lock, processes
+from toryo.coordinator.claiming import STARTS_AT_A_TIME
 from toryo.coordinator.config import AgentConfig, Config, parse
 from toryo.coordinator.disk_usage import DiskUsage
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.launch_journal import Journal, Record
 from toryo.coordinator.limits import Limits
-from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
+from toryo.coordinator.loop import Coordinator
 from toryo.coordinator.missing_logins import MissingLogins
 from toryo.coordinator.orders import Launch as OrderedLaunch
 from toryo.coordinator.process_start import Starter
@@ -697,11 +698,11 @@ def test_a_token_that_was_replaced_is_read_anew_from_its_file(server, orders, tm
 
 async def _health(coordinator: Coordinator) -> str | None:
     try:
-        await coordinator._server.check_health()
-        return coordinator._server._client.token
+        await coordinator._at.server.check_health()
+        return coordinator._at.server._client.token
     finally:
-        await coordinator._server.close()
-        coordinator._instance.release()
+        await coordinator._at.server.close()
+        coordinator._at.instance.release()
 
 
 @pytest.mark.parametrize("health", [{"status": "starting", "version": "0.1.0"}, {"status": "ok", "version": "7.0.0"}])

@@ -24,7 +24,7 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer
 from tests.coordinator.orders import Orders
 from tests.coordinator.test_loop import FAST, exit_of, launch, story, until
-from toryo.coordinator import identity_lock, loop, processes, stop_escalation
+from toryo.coordinator import identity_lock, live_output, processes, stop_escalation
 from toryo.coordinator.config import Config
 from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.loop import Coordinator
@@ -270,7 +270,7 @@ def test_a_program_that_tells_in_another_file_what_nobody_understands_is_still_k
 def test_a_file_beside_the_output_that_has_grown_without_end_is_not_read_any_more(
     server, orders, project, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(loop, "MOST_BESIDE_IN_ALL", 3000)
+    monkeypatch.setattr(live_output, "MOST_BESIDE_IN_ALL", 3000)
     script = f"""
 import os
 os.truncate(sys.argv[3] + "/beside", 4000)

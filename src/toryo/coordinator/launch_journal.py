@@ -30,6 +30,10 @@ _KEPT = ("launch_id", "agent_id", "project_id", "purpose", "ai_type", "working_d
 """Fields of a launch that are kept: no credential, and nothing that only the start needs."""
 
 
+SETTLE_FOR = 10.0
+"""Seconds in which what was written should be on disk."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     launch: Launch

@@ -1,6 +1,6 @@
 """All current launches of this Coordinator, by launch id: the order, the process, and the progress of its end.
 
-Facts only; `reconcile.py` decides and `loop.py` acts. Two processes of one agent are two entries.
+Facts only; `reconcile.py` decides and `starting.py` and `ending.py` act. Two processes of one agent are two entries.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ The tables and their authors are those of the schema, so a new table counts with
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -61,12 +62,16 @@ _MEASURED = [
     for table in schema.metadata.sorted_tables
     if table.name not in OF_NOBODY and ("project_id" in table.c or "task_id" in table.c)
 ]
-_OF_PROJECT = [found for table in _MEASURED if (found := _measuring(table, of_holder=False)) is not None]
-_OF_HOLDER = [found for table in _MEASURED if (found := _measuring(table, of_holder=True)) is not None]
+
+
+@cache
+def _statements(*, of_holder: bool) -> list[Statement]:
+    """Made when they are first asked for: a start of the server waits for none of them."""
+    return [found for table in _MEASURED if (found := _measuring(table, of_holder=of_holder)) is not None]
 
 
 def measured(connection: Connection, due: Due) -> int:
     """Bytes."""
     of_project = due.holder == PROJECT
     given = {"project_id": due.project_id} if of_project else {"project_id": due.project_id, "holder": due.holder}
-    return sum(int(connection.value(each, **given)) for each in (_OF_PROJECT if of_project else _OF_HOLDER))
+    return sum(int(connection.value(each, **given)) for each in _statements(of_holder=not of_project))
