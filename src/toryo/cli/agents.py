@@ -10,7 +10,7 @@ import typer
 
 from toryo import provider_options
 from toryo.cli import agent_run, clearing, edits, output, shell_completion, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Misuse
 
 if TYPE_CHECKING:
@@ -18,45 +18,26 @@ if TYPE_CHECKING:
 
 group = typer.Typer(help="Create and edit agents.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its display name (default: its id).")]
-ReportsTo = Annotated[
-    str | None, typer.Option("--reports-to", metavar="AGENT", help="The agent or person it reports to.")
-]
-Provider = Annotated[
-    str | None, typer.Option("--provider", metavar="NAME", help="The program that runs it: playbook, command, …")
-]
+Id = Annotated[str, argument("AGENT", "The agent's id.", complete=shell_completion.agents)]
+Name = Annotated[str | None, option("NAME", "Its display name (default: its id).")]
+ReportsTo = Annotated[str | None, option("AGENT", "The agent or person it reports to.")]
+Provider = Annotated[str | None, option("NAME", "The program that runs it: playbook, command, …")]
 ROLES = "Workers do tasks, managers divide and assign them, owners may do everything."
-Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The model it uses (default: that of the program).")
-]
-Prompt = Annotated[
-    str | None,
-    typer.Option("--prompt", metavar="TEXT|@FILE", help="Its system prompt, or @ and the file that contains it."),
-]
-AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="TYPE", help="The queue it serves.")]
-Capabilities = Annotated[
-    list[str] | None,
-    typer.Option("--capability", metavar="WORD", help="What it is good at; repeatable."),
-]
+Model = Annotated[str | None, option("NAME", "The model it uses (default: that of the program).")]
+Prompt = Annotated[str | None, option("TEXT|@FILE", "Its system prompt, or @ and the file that contains it.")]
+AgentType = Annotated[str | None, option("TYPE", "The queue it serves.")]
+Capabilities = Annotated[list[str] | None, option("WORD", "What it is good at; repeatable.")]
 MaxParallel = Annotated[
     int | None,
-    typer.Option(
-        "--max-parallel",
-        min=1,
-        metavar="N",
-        help="How many tasks may be in progress for it at once in a project. One process works on them, one after the "
+    option(
+        "N",
+        "How many tasks may be in progress for it at once in a project. One process works on them, one after the "
         "other: for parallel work, add agents.",
+        min=1,
     ),
 ]
-Options = Annotated[
-    str | None,
-    typer.Option("--options", metavar="YAML|@FILE", help="Options of its provider, for example a playbook."),
-]
-Option = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="One option of its provider (repeatable); KEY= removes it."),
-]
+Options = Annotated[str | None, option("YAML|@FILE", "Options of its provider, for example a playbook.")]
+Option = Annotated[list[str] | None, option("KEY=VALUE", "One option of its provider (repeatable); KEY= removes it.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -67,18 +48,9 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_agent(
     here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Its id: 1 to 64 characters of a-z 0-9 . _ -")],
-    role: Annotated[
-        Literal["worker", "manager", "owner"],
-        typer.Option(
-            "--role",
-            metavar="worker|manager|owner",
-            help=ROLES,
-        ),
-    ],
-    kind: Annotated[
-        Literal["ai", "human"], typer.Option("--kind", metavar="ai|human", help="A program or a person.")
-    ] = "ai",
+    id: Annotated[str, argument("ID", "Its id: 1 to 64 characters of a-z 0-9 . _ -")],
+    role: Annotated[Literal["worker", "manager", "owner"], option("worker|manager|owner", ROLES)],
+    kind: Annotated[Literal["ai", "human"], option("ai|human", "A program or a person.")] = "ai",
     name: Name = None,
     reports_to: ReportsTo = None,
     provider: Provider = None,
@@ -89,10 +61,7 @@ def add_agent(
     max_parallel: MaxParallel = None,
     options: Options = None,
     option: Option = None,
-    project: Annotated[
-        list[str] | None,
-        typer.Option("--project", metavar="PRJ", help="A project it belongs to; repeatable."),
-    ] = None,
+    project: Annotated[list[str] | None, option("PRJ", "A project it belongs to; repeatable.")] = None,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Create an agent. Its passkey is printed only once."""
@@ -173,14 +142,7 @@ def resume_agent(here: Here, agent: Id) -> None:
 def edit_agent(
     here: Here,
     agent: Id,
-    role: Annotated[
-        Literal["worker", "manager", "owner"] | None,
-        typer.Option(
-            "--role",
-            metavar="worker|manager|owner",
-            help=ROLES,
-        ),
-    ] = None,
+    role: Annotated[Literal["worker", "manager", "owner"] | None, option("worker|manager|owner", ROLES)] = None,
     name: Name = None,
     reports_to: ReportsTo = None,
     provider: Provider = None,
@@ -192,14 +154,10 @@ def edit_agent(
     options: Options = None,
     option: Option = None,
     replace_options: Annotated[
-        bool, typer.Option("--replace-options", help="Replace all its options: those not given are removed.")
+        bool, flag("Replace all its options: those not given are removed.", "--replace-options")
     ] = False,
-    project: Annotated[
-        list[str] | None, typer.Option("--project", metavar="PRJ", help="Add it to this project.")
-    ] = None,
-    leave: Annotated[
-        list[str] | None, typer.Option("--leave", metavar="PRJ", help="Remove it from this project.")
-    ] = None,
+    project: Annotated[list[str] | None, option("PRJ", "Add it to this project.")] = None,
+    leave: Annotated[list[str] | None, option("PRJ", "Remove it from this project.")] = None,
     clear: clearing.OfAgent = None,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:

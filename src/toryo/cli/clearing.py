@@ -7,10 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
-import typer
-
 from toryo import clearable_fields
-from toryo.cli.command_context import NULL
+from toryo.cli.command_context import NULL, option
 from toryo.cli.exit_codes import Misuse
 from toryo.nearest import nearest
 
@@ -49,9 +47,7 @@ def fields(kind: str) -> dict[str, dict[str, Any]]:
 def _option(kind: str) -> Any:
     names = list(fields(kind))
     told = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return typer.Option(
-        "--clear", metavar="NAME", help=f"Clear its {told}; repeatable.", autocompletion=_completion(names)
-    )
+    return option("NAME", f"Clear its {told}; repeatable.", "--clear", complete=_completion(names))
 
 
 def _completion(names: Iterable[str]) -> Callable[[str], list[str]]:

@@ -9,7 +9,7 @@ import typer
 
 from toryo.cli import message_format, output
 from toryo.cli.chat import Person, only_project
-from toryo.cli.command_context import Here, command, taking
+from toryo.cli.command_context import Here, argument, command, option, taking
 
 chats = typer.Typer(
     help="List your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
@@ -18,8 +18,8 @@ conversations = typer.Typer(
     help="List what agents say to each other.", invoke_without_command=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")]
-Project = Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")]
+Id = Annotated[str, argument("CONVERSATION", "The conversation's id.")]
+Project = Annotated[str | None, option("PRJ", "Limit to this project.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -35,10 +35,7 @@ def add(app: typer.Typer) -> None:
 def list_chats(
     here: Here,
     project: Project = None,
-    of: Annotated[
-        str | None,
-        typer.Option("--of", metavar="AGENT", help="Show those of this agent below you, instead of your own."),
-    ] = None,
+    of: Annotated[str | None, option("AGENT", "Show those of this agent below you, instead of your own.")] = None,
     person: Person = None,
 ) -> None:
     """Your threads, with what you have not seen in them."""
@@ -58,17 +55,14 @@ def list_chats(
 
 def show_chat(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent or person on the other side of the thread.")],
+    agent: Annotated[str, argument("AGENT", "The agent or person on the other side of the thread.")],
     other: Annotated[
-        str | None, typer.Option("--with", metavar="OTHER", help="The other side, if not you; AGENT must be below you.")
+        str | None, option("OTHER", "The other side, if not you; AGENT must be below you.", "--with")
     ] = None,
     project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", metavar="PRJ", help="The project of the thread; optional if AGENT belongs to only one."
-        ),
+        str | None, option("PRJ", "The project of the thread; optional if AGENT belongs to only one.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="Show only the newest N.")] = 50,
+    limit: Annotated[int, option("N", "Show only the newest N.", min=1, max=200)] = 50,
     person: Person = None,
 ) -> None:
     """Show the messages of a chat. Starts no agent and marks nothing as read."""

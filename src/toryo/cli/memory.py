@@ -7,19 +7,16 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo.cli import output, projects, shell_completion
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.task_options import Project
 
 group = typer.Typer(
     help="List, search and correct what agents know about projects.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(metavar="MEMORY", help="Its id, from toryo memory list.")]
-Limited = Annotated[
-    str | None,
-    typer.Option("--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects),
-]
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="One fact, with what is needed to understand it.")]
+Id = Annotated[str, argument("MEMORY", "Its id, from toryo memory list.")]
+Limited = Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)]
+Text = Annotated[str, argument("TEXT", "One fact, with what is needed to understand it.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -52,11 +49,11 @@ def list_memories(here: Here, project: Limited = None) -> None:
 @command(group, "search")
 def search_memories(
     here: Here,
-    query: Annotated[str, typer.Argument(metavar="WORDS", help="Words to look for.")],
+    query: Annotated[str, argument("WORDS", "Words to look for.")],
     project: Limited = None,
     kind: Annotated[
         Literal["memory", "task", "handoff", "conversation"] | None,
-        typer.Option("--kind", metavar="memory|task|handoff|conversation", help="Limit to this kind."),
+        option("memory|task|handoff|conversation", "Limit to this kind."),
     ] = None,
 ) -> None:
     """Search memories, reports, handoffs and conversations."""
@@ -74,7 +71,7 @@ def add_memory(
     here: Here,
     text: Text,
     project: Project = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Include it in every task of the project.")] = False,
+    pin: Annotated[bool, flag("Include it in every task of the project.", "--pin")] = False,
 ) -> None:
     """Add a memory to a project. Its agents get it with tasks that it fits."""
     path = f"/projects/{project or projects.only(here)}/memories"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output, projects, shell_completion, task_lookup
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.exit_codes import Misuse
 from toryo.domain.texts import one_line
 
@@ -15,13 +15,7 @@ group = typer.Typer(help="List, order and pause what waits to be merged.", no_ar
 
 Id = Annotated[str, shell_completion.TASK]
 Project = Annotated[
-    str | None,
-    typer.Option(
-        "--project",
-        metavar="PRJ",
-        help="The project's id (default: the only project).",
-        autocompletion=shell_completion.projects,
-    ),
+    str | None, option("PRJ", "The project's id (default: the only project).", complete=shell_completion.projects)
 ]
 
 
@@ -41,8 +35,7 @@ def add_task(
     here: Here,
     task: Id,
     into: Annotated[
-        str | None,
-        typer.Option("--into", metavar="BRANCH", help="The target branch (default: the branch the work started from)."),
+        str | None, option("BRANCH", "The target branch (default: the branch the work started from).")
     ] = None,
 ) -> None:
     """Add the work of a completed task to the merge queue, at the end. With that of its subtasks."""
@@ -63,10 +56,8 @@ def remove(here: Here, task: Id) -> None:
 def move(
     here: Here,
     task: Id,
-    before: Annotated[
-        str | None, typer.Option("--before", metavar="TASK", help="The task before which it is put.")
-    ] = None,
-    last: Annotated[bool, typer.Option("--last", help="Put it at the end.")] = False,
+    before: Annotated[str | None, option("TASK", "The task before which it is put.")] = None,
+    last: Annotated[bool, flag("Put it at the end.", "--last")] = False,
 ) -> None:
     """Change the place of a task in the merge queue."""
     if (before is None) is not last:

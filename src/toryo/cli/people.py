@@ -8,18 +8,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo.cli import clearing, edits, output, terminal_questions, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.open_dashboard import link
 
 group = typer.Typer(help="Manage the people who can sign in.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The person's id.")]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Their display name (default: the id).")]
-Email = Annotated[
-    str | None,
-    typer.Option("--email", metavar="ADDRESS", help="The address by which an identity provider first recognizes them."),
-]
+Id = Annotated[str, argument("ID", "The person's id.")]
+Name = Annotated[str | None, option("NAME", "Their display name (default: the id).")]
+Email = Annotated[str | None, option("ADDRESS", "The address by which an identity provider first recognizes them.")]
 ROLES = "owner|member|viewer"
 WORDS = {"owner": "everything", "member": "in their projects", "viewer": "reads"}
 
@@ -31,21 +28,14 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_person(
     here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Their id: 1 to 64 characters of a-z 0-9 . _ -")],
+    id: Annotated[str, argument("ID", "Their id: 1 to 64 characters of a-z 0-9 . _ -")],
     role: Annotated[
         Literal["owner", "member", "viewer"],
-        typer.Option(
-            "--role",
-            metavar=ROLES,
-            help="Owners may do everything, members work in their own projects, viewers only read.",
-        ),
+        option(ROLES, "Owners may do everything, members work in their own projects, viewers only read."),
     ],
     name: Name = None,
     email: Email = None,
-    project: Annotated[
-        list[str] | None,
-        typer.Option("--project", metavar="PRJ", help="A project they belong to; repeatable."),
-    ] = None,
+    project: Annotated[list[str] | None, option("PRJ", "A project they belong to; repeatable.")] = None,
 ) -> None:
     """Add a person. They sign in with a link, a password that you give them, or an identity provider."""
     body = {"person_id": id, "login": role, "name": name, "email": email, "projects": project}
@@ -80,9 +70,7 @@ def _ways(person: dict[str, Any]) -> str:
 def edit_person(
     here: Here,
     person: Id,
-    role: Annotated[
-        Literal["owner", "member", "viewer"] | None, typer.Option("--role", metavar=ROLES, help="Their new role.")
-    ] = None,
+    role: Annotated[Literal["owner", "member", "viewer"] | None, option(ROLES, "Their new role.")] = None,
     name: Name = None,
     email: Email = None,
     clear: clearing.OfPerson = None,

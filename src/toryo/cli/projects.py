@@ -9,18 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import clearing, edits, output, shell_completion, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
 
 group = typer.Typer(help="Create, edit, pause and archive projects.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[
-    str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=shell_completion.projects)
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A project setting; repeatable."),
-]
+Id = Annotated[str, argument("PROJECT", "The project's id.", complete=shell_completion.projects)]
+Settings = Annotated[list[str] | None, option("KEY=VALUE", "A project setting; repeatable.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -30,13 +25,11 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_project(
     here: Here,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The project's name.")],
-    dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Its id (default: a new one, which is printed).")
-    ] = None,
+    name: Annotated[str, argument("NAME", "The project's name.")],
+    dir: Annotated[Path, option("PATH", "The directory its agents work in.")],
+    id: Annotated[str | None, option("ID", "Its id (default: a new one, which is printed).")] = None,
     description: Annotated[
-        str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
+        str | None, option("TEXT", "Its description, for people and agents.", "--description", "-d")
     ] = None,
     set: Settings = None,
     yes: wider_rights.Yes = False,
@@ -84,10 +77,10 @@ def show_project(here: Here, project: Id) -> None:
 def edit_project(
     here: Here,
     project: Id,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its new name.")] = None,
-    dir: Annotated[Path | None, typer.Option("--dir", metavar="PATH", help="Its new working directory.")] = None,
+    name: Annotated[str | None, option("NAME", "Its new name.")] = None,
+    dir: Annotated[Path | None, option("PATH", "Its new working directory.")] = None,
     description: Annotated[
-        str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
+        str | None, option("TEXT", "Its description, for people and agents.", "--description", "-d")
     ] = None,
     set: Settings = None,
     clear: clearing.OfProject = None,

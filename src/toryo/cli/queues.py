@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 
 group = typer.Typer(help="List queue agents, and requeue failed tasks.", no_args_is_help=True, rich_markup_mode=None)
 
-Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+Project = Annotated[str, option("PRJ", "The project's id.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -51,7 +51,7 @@ def list_dead(here: Here, project: Project) -> None:
 @command(group, "requeue")
 def requeue(
     here: Here,
-    task: Annotated[list[str], typer.Argument(metavar="TASK...", help="The tasks' ids.")],
+    task: Annotated[list[str], argument("TASK...", "The tasks' ids.")],
 ) -> None:
     """Put dead letters back into their queues. All attempts are available again."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]

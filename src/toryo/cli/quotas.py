@@ -9,7 +9,7 @@ from urllib.parse import quote
 import typer
 
 from toryo.cli import clearing, edits, output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
 
 group = typer.Typer(
@@ -18,7 +18,7 @@ group = typer.Typer(
     rich_markup_mode=None,
 )
 
-Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account, from toryo quota list.")]
+Account = Annotated[str, argument("ACCOUNT", "The account, from toryo quota list.")]
 _WINDOWS = {"5h": "5 hours", "day": "day", "week": "week"}
 
 
@@ -27,7 +27,7 @@ def add(app: typer.Typer) -> None:
 
 
 def _tokens(words: str) -> Any:
-    return typer.Option(min=1, metavar="TOKENS", help=f"Tokens of {words}.")
+    return option("TOKENS", f"Tokens of {words}.", min=1)
 
 
 @command(group, "list")
@@ -53,18 +53,16 @@ def edit_quota(
     limit_week: Annotated[int | None, _tokens("a week")] = None,
     reserve: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "PERCENT",
+            "How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
             min=0,
             max=90,
-            metavar="PERCENT",
-            help="How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
         ),
     ] = None,
     low_priority: Annotated[
         Literal["any", "spare"] | None,
-        typer.Option(
-            metavar="any|spare", help="When tasks of low priority start: at any time, or only with quota to spare."
-        ),
+        option("any|spare", "When tasks of low priority start: at any time, or only with quota to spare."),
     ] = None,
     clear: clearing.OfQuota = None,
 ) -> None:

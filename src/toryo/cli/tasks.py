@@ -23,7 +23,7 @@ from toryo.cli import (
     terminal_questions,
     worktrees,
 )
-from toryo.cli.command_context import MOST_A_PAGE, Here, command
+from toryo.cli.command_context import MOST_A_PAGE, Here, argument, command, flag, option
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.reconnecting import following
 from toryo.cli.task_options import (
@@ -57,10 +57,7 @@ _NAMED = 8
 """How many agents are listed as possible assignees."""
 
 Id = Annotated[str, shell_completion.TASK]
-Reason = Annotated[
-    str | None,
-    typer.Option("--reason", metavar="TEXT", help="The reason; the agent that works on the task receives it."),
-]
+Reason = Annotated[str | None, option("TEXT", "The reason; the agent that works on the task receives it.")]
 STATUSES = "One of backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
@@ -74,24 +71,17 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_task(
     here: Here,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="What to do, in a few words.")],
+    title: Annotated[str, argument("TITLE", "What to do, in a few words.")],
     project: Project = None,
     description: Description = None,
     assignee: Assignee = None,
     agent_type: AgentType = None,
     priority: Priority = None,
-    depends_on: Annotated[
-        list[str] | None,
-        typer.Option("--depends-on", metavar="TASK", help="A task that must be completed first; repeatable."),
-    ] = None,
-    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Its parent task.")] = None,
+    depends_on: Annotated[list[str] | None, option("TASK", "A task that must be completed first; repeatable.")] = None,
+    parent: Annotated[str | None, option("TASK", "Its parent task.")] = None,
     status: Annotated[
         Literal["backlog", "todo", "in_progress"] | None,
-        typer.Option(
-            "--status",
-            metavar="backlog|todo|in_progress",
-            help="Its initial status (default: todo); in_progress starts the assignee.",
-        ),
+        option("backlog|todo|in_progress", "Its initial status (default: todo); in_progress starts the assignee."),
     ] = None,
     context: Context = None,
     accept: Accept = None,
@@ -142,18 +132,11 @@ def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
 @command(group, "list")
 def list_tasks(
     here: Here,
-    project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects
-        ),
-    ] = None,
-    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)] = None,
+    status: Annotated[Status | None, option("STATUS", STATUSES)] = None,
     assignee: Assignee = None,
-    parent: Annotated[
-        str | None, typer.Option("--parent", metavar="TASK", help="Limit to the subtasks of this task.")
-    ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Include tasks that were closed more than a day ago.")] = False,
+    parent: Annotated[str | None, option("TASK", "Limit to the subtasks of this task.")] = None,
+    all_: Annotated[bool, flag("Include tasks that were closed more than a day ago.", "--all")] = False,
 ) -> None:
     """List the tasks of a project, or of all projects. Subtasks are indented below their parent tasks."""
     names = [project] if project else projects.active(here)
@@ -230,7 +213,7 @@ def watch_task(here: Here, task: Id) -> None:
 def move_task(
     here: Here,
     task: Id,
-    status: Annotated[Status | None, typer.Argument(metavar="STATUS", help=STATUSES)] = None,
+    status: Annotated[Status | None, argument("STATUS", STATUSES)] = None,
     reason: Reason = None,
 ) -> None:
     """Change the status of a task. Without a STATUS, prints the possible ones."""
@@ -243,7 +226,7 @@ def move_task(
 def edit_task(
     here: Here,
     task: Id,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its new title.")] = None,
+    title: Annotated[str | None, option("TEXT", "Its new title.")] = None,
     description: Description = None,
     priority: Priority = None,
     assignee: Assignee = None,
@@ -255,13 +238,9 @@ def edit_task(
     budget: Budget = None,
     budget_tokens: BudgetTokens = None,
     depends_on: Annotated[
-        list[str] | None,
-        typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed first; repeatable."),
+        list[str] | None, option("TASK", "Another task that must be completed first; repeatable.")
     ] = None,
-    no_longer_on: Annotated[
-        list[str] | None,
-        typer.Option("--no-longer-on", metavar="TASK", help="A task that it no longer waits for; repeatable."),
-    ] = None,
+    no_longer_on: Annotated[list[str] | None, option("TASK", "A task that it no longer waits for; repeatable.")] = None,
     clear: clearing.OfTask = None,
 ) -> None:
     """Change the text, assignee or dependencies of a task."""
@@ -323,7 +302,7 @@ def cancel_task(here: Here, task: Id, reason: Reason = None) -> None:
 def approve_task(
     here: Here,
     task: Id,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Annotated[bool, flag("Do not ask for confirmation.", "--yes")] = False,
 ) -> None:
     """Approve a requested task. Shows the task and asks for confirmation; approves only what was shown."""
     shown = here.get(f"/tasks/{task}")["task"]
@@ -361,9 +340,7 @@ def reject_task(here: Here, task: Id, reason: Reason = None) -> None:
 def confirm_task(
     here: Here,
     task: Id,
-    passed: Annotated[
-        bool, typer.Option("--passed/--not-passed", help="Whether they passed (default: --passed).")
-    ] = True,
+    passed: Annotated[bool, flag("Whether they passed (default: --passed).", "--passed/--not-passed")] = True,
 ) -> None:
     """Confirm acceptance checks by hand. For tasks that no Coordinator can check."""
     answer = here.send("POST", f"/tasks/{task}/checks/confirm", {"passed": passed})
@@ -374,7 +351,7 @@ def confirm_task(
 def steer_task(
     here: Here,
     task: Id,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should know or do.")],
+    text: Annotated[str, argument("TEXT", "What it should know or do.")],
 ) -> None:
     """Send a message to the agent that works on a task. If none does now, the next session gets it. An agent without a
     model (command, playbook) does not act on it; the answer says so."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output, projects
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse, missing
 from toryo.cli.task_options import Project
 
@@ -16,7 +16,7 @@ group = typer.Typer(
     help="Create trees of tasks again and again, from templates.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Name = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name, from toryo template list.")]
+Name = Annotated[str, argument("TEMPLATE", "Its name, from toryo template list.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -57,10 +57,8 @@ def show_template(here: Here, template: Name, project: Project = None) -> None:
 @command(group, "add")
 def add_template(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file with parameters and tasks.")],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Its name (default: that of the file).")
-    ] = None,
+    file: Annotated[Path, argument("FILE", "A YAML file with parameters and tasks.")],
+    name: Annotated[str | None, option("NAME", "Its name (default: that of the file).")] = None,
     project: Project = None,
 ) -> None:
     """Save a template from a file. It replaces one of the same name."""
@@ -87,10 +85,7 @@ def add_template(
 def use_template(
     here: Here,
     template: Name,
-    values: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; repeatable."),
-    ] = None,
+    values: Annotated[list[str] | None, option("NAME=VALUE", "The value of a parameter; repeatable.", "--set")] = None,
     project: Project = None,
 ) -> None:
     """Create the tasks of a template: all of them, or none."""

@@ -8,18 +8,16 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 
 group = typer.Typer(help="Manage API keys and access tokens.", no_args_is_help=True, rich_markup_mode=None)
 
 personal = typer.Typer(
     help="Access tokens of people: what your own programs show.", no_args_is_help=True, rich_markup_mode=None
 )
-Whose = Annotated[
-    str | None, typer.Option("--person", metavar="ID", help="The person it belongs to (default: you); owners only.")
-]
+Whose = Annotated[str | None, option("ID", "The person it belongs to (default: you); owners only.")]
 
-Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+Project = Annotated[str, option("PRJ", "The project's id.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -30,18 +28,12 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_token(
     here: Here,
-    agent: Annotated[str, typer.Option("--agent", metavar="ID", help="The agent that uses the key.")],
+    agent: Annotated[str, option("ID", "The agent that uses the key.")],
     project: Project,
-    type: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="T", help="A queue it may serve (default: any); repeatable."),
-    ] = None,
-    orchestrator: Annotated[bool, typer.Option("--orchestrator", help="Allow it to create queue tasks.")] = False,
-    tool: Annotated[
-        list[str] | None,
-        typer.Option("--tool", metavar="TOOL", help="A tool it may call (default: all); repeatable."),
-    ] = None,
-    name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="What it is for.")] = None,
+    type: Annotated[list[str] | None, option("T", "A queue it may serve (default: any); repeatable.")] = None,
+    orchestrator: Annotated[bool, flag("Allow it to create queue tasks.", "--orchestrator")] = False,
+    tool: Annotated[list[str] | None, option("TOOL", "A tool it may call (default: all); repeatable.")] = None,
+    name: Annotated[str | None, option("TEXT", "What it is for.")] = None,
 ) -> None:
     """Create an API key. It is printed only once."""
     body = {
@@ -66,9 +58,7 @@ def list_tokens(here: Here, project: Project) -> None:
 
 
 @command(group, "revoke")
-def revoke_token(
-    here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="The id of the key or token.")]
-) -> None:
+def revoke_token(here: Here, key: Annotated[str, argument("ID", "The id of the key or token.")]) -> None:
     """Revoke an API key, or a token of a deleted data directory (dir_…)."""
     if key.startswith("dir_"):
         answer = here.send("DELETE", f"/server-tokens/{key}")
@@ -112,9 +102,7 @@ def list_of_server(here: Here) -> None:
 @command(group, "rotate")
 def rotate(
     here: Here,
-    which: Annotated[
-        Literal["owner", "coordinator"], typer.Argument(metavar="owner|coordinator", help="The token to replace.")
-    ],
+    which: Annotated[Literal["owner", "coordinator"], argument("owner|coordinator", "The token to replace.")],
 ) -> None:
     """Replace the token in owner.token or coordinator.token. The old one, and what was created with it, is revoked."""
     answer = here.send("POST", f"/server-tokens/{which}/rotate")
@@ -137,14 +125,12 @@ def _print_rotated(answer: dict[str, Any]) -> None:
 @command(personal, "add")
 def add_personal(
     here: Here,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    name: Annotated[str, argument("NAME", "What it is for.")],
     role: Annotated[
         Literal["owner", "member", "viewer"] | None,
-        typer.Option("--role", metavar="owner|member|viewer", help="Its rights, at most yours (default: yours)."),
+        option("owner|member|viewer", "Its rights, at most yours (default: yours)."),
     ] = None,
-    days: Annotated[
-        int | None, typer.Option("--days", min=1, metavar="N", help="Days until it expires (default: never).")
-    ] = None,
+    days: Annotated[int | None, option("N", "Days until it expires (default: never).", min=1)] = None,
     person: Whose = None,
 ) -> None:
     """Create an access token. It is printed only once."""
@@ -173,7 +159,7 @@ def list_personal(here: Here, person: Whose = None) -> None:
 
 
 @command(personal, "revoke")
-def revoke_personal(here: Here, id: Annotated[str, typer.Argument(metavar="ID", help="The token's id.")]) -> None:
+def revoke_personal(here: Here, id: Annotated[str, argument("ID", "The token's id.")]) -> None:
     """Revoke an access token."""
     answer = here.send("DELETE", f"/access-tokens/{id}")
     here.answer(answer, lambda: output.done(f"revoked {id}"))
