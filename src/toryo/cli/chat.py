@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import chat_terminal, message_format, output, projects, waiting
+from toryo.cli import chat_terminal, message_format, output, project_lookup, waiting
 from toryo.cli.chat_panel import Heard, Panel
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Failure, Misuse, ServerAway
@@ -69,7 +69,7 @@ def only_project(here: Here, agent: str, named: str | None) -> str:
             "Choose an agent or another person: toryo agent list, toryo person list",
         )
     if not its_own:
-        there = ", ".join(projects.active(here))
+        there = ", ".join(project_lookup.active(here))
         raise Misuse(
             f"{agent} belongs to no project, and a chat needs one.",
             f"Choose one with --project PRJ (available: {there})." if there else "Create one: toryo project add NAME",

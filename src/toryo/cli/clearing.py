@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from toryo import clearable_fields
 from toryo.cli.command_context import NULL, option
 from toryo.cli.exit_codes import Misuse
+from toryo.deeds import OPTION_OF
 from toryo.nearest import nearest
 
 OPERATIONS = {
@@ -22,15 +23,11 @@ OPERATIONS = {
     "quota": "edit_quota",
 }
 """By the group of commands: what its `edit` calls."""
-_NAMED = {
-    "system_prompt": "prompt",
-    "capabilities": "capability",
-    "assignee_id": "assignee",
-    "acceptance": "accept",
-    "budget_usd": "budget",
-    "events": "event",
-}
-"""Fields whose option is not called as they are."""
+
+
+def option_of(parameter: str) -> str:
+    """The name of the option that sets a parameter, with underscores."""
+    return OPTION_OF.get(parameter, parameter.removesuffix("_id"))
 
 
 def fields(kind: str) -> dict[str, dict[str, Any]]:
@@ -40,7 +37,7 @@ def fields(kind: str) -> dict[str, dict[str, Any]]:
         if isinstance(value, dict) and value:
             found |= {name: {field: {name: each}} for name, each in value.items()}
         else:
-            found[_NAMED.get(field, field.replace("_", "-"))] = {field: NULL if value is None else value}
+            found[option_of(field).replace("_", "-")] = {field: NULL if value is None else value}
     return found
 
 

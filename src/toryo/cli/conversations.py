@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +10,7 @@ import typer
 from toryo.cli import message_format, output
 from toryo.cli.chat import Person, only_project
 from toryo.cli.command_context import Here, argument, command, option, taking
+from toryo.cli.from_operations import Passing
 
 chats = typer.Typer(
     help="List your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
@@ -27,8 +28,6 @@ def add(app: typer.Typer) -> None:
     command(chats, "show")(show_chat)
     app.add_typer(chats, name="chats")
     conversations.callback()(taking(list_conversations))
-    command(conversations, "show")(show_conversation)
-    command(conversations, "end")(end_conversation)
     app.add_typer(conversations, name="conversations")
 
 
@@ -88,16 +87,20 @@ def list_conversations(here: Here, project: Project = None) -> None:
     )
 
 
-def show_conversation(here: Here, conversation: Id) -> None:
+_one = Passing(conversations, "/conversations/{conversation_id}", conversation_id=Id)
+
+
+@_one.prints("show", "GET")
+def _print_conversation(answer: Mapping[str, Any]) -> None:
     """Show a conversation with all its messages."""
-    answer = here.get(f"/conversations/{conversation}")
-    here.answer(answer, lambda: _print_conversation(answer))
+    output.fields({key.removesuffix("_id"): each for key, each in answer["conversation"].items()})
+    if answer["messages"]:
+        output.done("")
+        _print_said(answer["messages"])
 
 
-def end_conversation(here: Here, conversation: Id) -> None:
-    """End a conversation between agents below you. Both are notified."""
-    answer = here.send("POST", f"/conversations/{conversation}/end")
-    here.answer(answer, lambda: output.done(f"ended {conversation}"))
+_END = "End a conversation between agents below you. Both are notified."
+_one.says("end", "POST /end", _END, "ended {conversation_id}")
 
 
 def _projects(here: Here, named: str | None) -> Iterable[str]:
@@ -117,13 +120,6 @@ def _conversation(each: dict[str, Any]) -> tuple[Any, ...]:
     about = each["purpose"] or ""
     since = output.clock(each["created_at"])
     return each["conversation_id"], each["project_id"], who, each["state"], turns, since, " ".join(about.split())
-
-
-def _print_conversation(answer: dict[str, Any]) -> None:
-    output.fields({key.removesuffix("_id"): each for key, each in answer["conversation"].items()})
-    if answer["messages"]:
-        output.done("")
-        _print_said(answer["messages"])
 
 
 def _print_said(said: list[dict[str, Any]]) -> None:

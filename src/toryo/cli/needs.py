@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects, questions
+from toryo.cli import output, project_lookup, questions
 from toryo.cli.command_context import Here, command, option
 from toryo.domain.agents import SYSTEM
 from toryo.domain.texts import one_line, printable
@@ -27,7 +27,7 @@ def needs(
     _print_conditions(off)
     here.answer(answer, lambda: _print(answer["items"]))
     if not here.json:
-        waiting = [] if person else _not_started(here, [project] if project else projects.active(here))
+        waiting = [] if person else _not_started(here, [project] if project else project_lookup.active(here))
         nothing = [] if off or waiting or answer["items"] else ["Nothing needs your attention."]
         output.say(*nothing, *waiting)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects, shell_completion
+from toryo.cli import output, project_lookup, shell_completion
 from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Misuse
 from toryo.domain.tasks import Status
@@ -71,7 +71,7 @@ def answers(
     still_open: Annotated[bool, flag("List only what waits for an answer.", "--open")] = False,
 ) -> None:
     """List what agents have asked, with the answers. The newest first."""
-    names = [project] if project else projects.active(here)
+    names = [project] if project else project_lookup.active(here)
     wanted = {"state": "open"} if still_open else {}
     found = [each for name in names for each in here.every(f"/projects/{name}/questions", "questions", **wanted)]
     here.answer({"success": True, "questions": found}, lambda: _list(found))

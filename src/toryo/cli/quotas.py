@@ -10,7 +10,7 @@ import typer
 
 from toryo.cli import clearing, edits, output
 from toryo.cli.command_context import Here, argument, command, option
-from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Passing, sends
 
 group = typer.Typer(
     help="List quota windows, and set limits and reserves.",
@@ -27,14 +27,13 @@ def add(app: typer.Typer) -> None:
 
 
 def _tokens(words: str) -> Any:
-    return option("TOKENS", f"Tokens of {words}.", min=1)
+    return Annotated[int | None, option("TOKENS", f"Tokens of {words}.", min=1)]
 
 
-@command(group, "list")
-def list_quotas(here: Here) -> None:
+@Passing(group, "/quotas").prints("list", "GET")
+def _print_all(answer: Mapping[str, Any]) -> None:
     """List what each account has used in its windows, and of how much."""
-    answer = here.get("/quotas")
-    here.answer(answer, lambda: _print(answer["quotas"]))
+    _print(answer["quotas"])
 
 
 @command(group, "show")
@@ -45,13 +44,12 @@ def show_quota(here: Here, account: Account) -> None:
 
 
 @command(group, "edit")
-def edit_quota(
-    here: Here,
-    account: Account,
-    limit_5h: Annotated[int | None, _tokens("five hours")] = None,
-    limit_day: Annotated[int | None, _tokens("a day")] = None,
-    limit_week: Annotated[int | None, _tokens("a week")] = None,
-    reserve: Annotated[
+@sends(
+    "edit_quota",
+    limit_5h=_tokens("five hours"),
+    limit_day=_tokens("a day"),
+    limit_week=_tokens("a week"),
+    reserve=Annotated[
         int | None,
         option(
             "PERCENT",
@@ -59,19 +57,15 @@ def edit_quota(
             min=0,
             max=90,
         ),
-    ] = None,
-    low_priority: Annotated[
+    ],
+    low_priority=Annotated[
         Literal["any", "spare"] | None,
         option("any|spare", "When tasks of low priority start: at any time, or only with quota to spare."),
-    ] = None,
-    clear: clearing.OfQuota = None,
-) -> None:
+    ],
+)
+def edit_quota(here: Here, account: Account, body: dict[str, Any], clear: clearing.OfQuota = None) -> None:
     """Set the limits and the reserve of an account. A limit that is cleared is learnt again."""
-    body: dict[str, Any] = {"limit_5h": limit_5h, "limit_day": limit_day, "limit_week": limit_week, "reserve": reserve}
-    body["low_priority"] = low_priority
-    body = clearing.cleared("quota", clear, body)
-    if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "See `toryo quota edit --help`.")
+    body = edits.changes("quota", body, clear)
     path = f"/quotas/{quote(account, safe='')}"
     before = _settings(here.get(path))
     answer = here.send("PATCH", path, body)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from toryo.cli import shell_completion
 from toryo.cli.command_context import option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Read
 
 Project = Annotated[
     str | None,
@@ -83,3 +84,13 @@ def _check(given: str) -> dict[str, Any]:
             ) from None
         return {"command": given}
     return dict(found)
+
+
+WORK = {
+    "context": Read(given_context, context=Context),
+    "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
+    "touches": Touches,
+    "budget_usd": Budget,
+    "budget_tokens": BudgetTokens,
+}
+"""Parameters of the operations that create and edit tasks."""
