@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Annotated, Any, get_args
 
@@ -34,43 +34,40 @@ class Read:
 
 def sends(operation: str, **parameters: Any) -> Callable[[Command], Command]:
     """The command has an option for each parameter, at the place of its own parameter `body`, in which it gets those
-    that were given. One without a type is an optional text; one with a default is a pair, and always sent."""
+    that were given. An option without a type is an optional text; one with a default is a pair."""
     SENT.append((operation, parameters))
     return lambda function: _taking(function, parameters)
 
 
 def _taking(function: Command, parameters: Mapping[str, Any]) -> Command:
+    reads = {name: each if isinstance(each, Read) else _as_typed(name, each) for name, each in parameters.items()}
+
     def run(here: Here, /, **values: Any) -> None:
-        body = {name: _given(name, parameter, values) for name, parameter in parameters.items()}
+        body = {name: each.function(*map(values.pop, each.options)) for name, each in reads.items()}
         function(here, **values, body={name: value for name, value in body.items() if value is not None})
 
-    options = [each for name, parameter in parameters.items() for each in _options(name, parameter)]
     here, *own = inspect.signature(function, eval_str=True).parameters.values()
-    at = next(place for place, each in enumerate(own) if each.name == "body")
-    own[at : at + 1] = options
-    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
+    at = [each.name for each in own].index("body")
+    own[at : at + 1] = [_option(*each) for read in reads.values() for each in read.options.items()]
     whole = [here, *(each.replace(kind=each.KEYWORD_ONLY) for each in own)]
+    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
     run.__signature__ = inspect.Signature(whole)  # type: ignore[attr-defined]
     return run
 
 
-def _given(name: str, parameter: Any, values: dict[str, Any]) -> Any:
-    if isinstance(parameter, Read):
-        return parameter.function(*map(values.pop, parameter.options))
-    value = values.pop(option_of(name))
-    return None if value is False and not isinstance(parameter, tuple) else value
+def _as_typed(name: str, option: Any) -> Read:
+    return Read(lambda value: value, **{option_of(name): option})
 
 
-def _options(name: str, parameter: Any) -> Iterator[inspect.Parameter]:
-    for option, each in (parameter.options if isinstance(parameter, Read) else {option_of(name): parameter}).items():
-        annotation, *default = each if isinstance(each, tuple) else (each,)
-        if isinstance(annotation, ParameterInfo):
-            annotation = Annotated[str | None, annotation]
-        kind = annotation.__origin__
-        usual = False if kind is bool else None if NoneType in get_args(kind) else inspect.Parameter.empty
-        yield inspect.Parameter(
-            option, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default[0] if default else usual
-        )
+def _option(name: str, declared: Any) -> inspect.Parameter:
+    """What was not given is None, a flag too."""
+    annotation, *default = declared if isinstance(declared, tuple) else (declared,)
+    if isinstance(annotation, ParameterInfo):
+        annotation = Annotated[str | None, annotation]
+    if not default and (annotation.__origin__ is bool or NoneType in get_args(annotation.__origin__)):
+        default = [None]
+    parameter = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+    return parameter.replace(default=default[0]) if default else parameter
 
 
 class Passing:
