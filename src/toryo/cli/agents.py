@@ -21,25 +21,7 @@ if TYPE_CHECKING:
 group = typer.Typer(help="Create and edit agents.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, argument("AGENT", "The agent's id.", complete=shell_completion.agents)]
-Name = Annotated[str | None, option("NAME", "Its display name (default: its id).")]
-ReportsTo = Annotated[str | None, option("AGENT", "The agent or person it reports to.")]
-Provider = Annotated[str | None, option("NAME", "The program that runs it: playbook, command, …")]
 ROLES = "Workers do tasks, managers divide and assign them, owners may do everything."
-Model = Annotated[str | None, option("NAME", "The model it uses (default: that of the program).")]
-Prompt = Annotated[str | None, option("TEXT|@FILE", "Its system prompt, or @ and the file that contains it.")]
-AgentType = Annotated[str | None, option("TYPE", "The queue it serves.")]
-Capabilities = Annotated[list[str] | None, option("WORD", "What it is good at; repeatable.")]
-MaxParallel = Annotated[
-    int | None,
-    option(
-        "N",
-        "How many tasks may be in progress for it at once in a project. One process works on them, one after the "
-        "other: for parallel work, add agents.",
-        min=1,
-    ),
-]
-Options = Annotated[str | None, option("YAML|@FILE", "Options of its provider, for example a playbook.")]
-Option = Annotated[list[str] | None, option("KEY=VALUE", "One option of its provider (repeatable); KEY= removes it.")]
 
 
 def _text(given: str | None) -> str | None:
@@ -76,14 +58,29 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
 
 
 _DESCRIBED = {
-    "name": Name,
-    "reports_to": ReportsTo,
-    "provider": Provider,
-    "model": Model,
-    "system_prompt": Read(_text, prompt=Prompt),
-    "agent_type": AgentType,
-    "capabilities": Capabilities,
-    "max_parallel_tasks": MaxParallel,
+    "name": option("NAME", "Its display name (default: its id)."),
+    "reports_to": option("AGENT", "The agent or person it reports to."),
+    "provider": option("NAME", "The program that runs it: playbook, command, …"),
+    "model": option("NAME", "The model it uses (default: that of the program)."),
+    "system_prompt": Read(_text, prompt=option("TEXT|@FILE", "Its system prompt, or @ and the file that contains it.")),
+    "agent_type": option("TYPE", "The queue it serves."),
+    "capabilities": Annotated[list[str] | None, option("WORD", "What it is good at; repeatable.")],
+    "max_parallel_tasks": Annotated[
+        int | None,
+        option(
+            "N",
+            "How many tasks may be in progress for it at once in a project. One process works on them, one after the "
+            "other: for parallel work, add agents.",
+            min=1,
+        ),
+    ],
+    "provider_options": Read(
+        _options,
+        options=option("YAML|@FILE", "Options of its provider, for example a playbook."),
+        option=Annotated[
+            list[str] | None, option("KEY=VALUE", "One option of its provider (repeatable); KEY= removes it.")
+        ],
+    ),
 }
 
 
@@ -99,11 +96,11 @@ def add(app: typer.Typer) -> None:
     role=Annotated[Literal["worker", "manager", "owner"], option("worker|manager|owner", ROLES)],
     kind=(Annotated[Literal["ai", "human"], option("ai|human", "A program or a person.")], "ai"),
     **_DESCRIBED,
-    provider_options=Read(lambda *given: _said(_options(*given)), options=Options, option=Option),
     projects=Annotated[list[str] | None, option("PRJ", "A project it belongs to; repeatable.")],
 )
 def add_agent(here: Here, body: dict[str, Any], yes: wider_rights.YesOfAgents = False) -> None:
     """Create an agent. Its passkey is printed only once."""
+    body["provider_options"] = _said(body.get("provider_options"))
     answer = wider_rights.send(here, "POST", "/agents", body, yes=yes)
     made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
     here.answer(answer, lambda: _print_made(answer, made))
@@ -162,7 +159,6 @@ def resume_agent(here: Here, agent: Id) -> None:
     "edit_agent",
     role=Annotated[Literal["worker", "manager", "owner"] | None, option("worker|manager|owner", ROLES)],
     **_DESCRIBED,
-    provider_options=Read(_options, options=Options, option=Option),
     replace_options=Annotated[bool, flag("Replace all its options: those not given are removed.", "--replace-options")],
 )
 def edit_agent(

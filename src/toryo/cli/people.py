@@ -17,8 +17,8 @@ from toryo.cli.open_dashboard import link
 group = typer.Typer(help="Manage the people who can sign in.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, argument("ID", "The person's id.")]
-Name = Annotated[str | None, option("NAME", "Their display name (default: the id).")]
-Email = Annotated[str | None, option("ADDRESS", "The address by which an identity provider first recognizes them.")]
+Name = option("NAME", "Their display name (default: the id).")
+Email = option("ADDRESS", "The address by which an identity provider first recognizes them.")
 ROLES = "owner|member|viewer"
 WORDS = {"owner": "everything", "member": "in their projects", "viewer": "reads"}
 

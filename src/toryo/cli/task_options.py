@@ -38,11 +38,6 @@ AcceptFile = Annotated[
 AcceptReview = Annotated[
     list[str] | None, option("ID", "An agent or a person who must approve before the task can complete; repeatable.")
 ]
-
-
-Touches = Annotated[list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")]
-Budget = Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)]
-BudgetTokens = Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)]
 MaxFailures = Annotated[int | None, option("N", "Failures in a row that stop it (default: 3); 0: none do.")]
 Status = Annotated[
     Literal["backlog", "todo", "in_progress"] | None,
@@ -89,8 +84,10 @@ def _check(given: str) -> dict[str, Any]:
 WORK = {
     "context": Read(given_context, context=Context),
     "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
-    "touches": Touches,
-    "budget_usd": Budget,
-    "budget_tokens": BudgetTokens,
+    "touches": Annotated[
+        list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")
+    ],
+    "budget_usd": Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)],
+    "budget_tokens": Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)],
 }
 """Parameters of the operations that create and edit tasks."""
