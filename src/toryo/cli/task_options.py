@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from toryo.cli import shell_completion
 from toryo.cli.command_context import option
 from toryo.cli.exit_codes import Misuse
-from toryo.cli.from_operations import Read
 
 Project = Annotated[
     str | None,
@@ -79,15 +78,3 @@ def _check(given: str) -> dict[str, Any]:
             ) from None
         return {"command": given}
     return dict(found)
-
-
-WORK = {
-    "context": Read(given_context, context=Context),
-    "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
-    "touches": Annotated[
-        list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")
-    ],
-    "budget_usd": Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)],
-    "budget_tokens": Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)],
-}
-"""Parameters of the operations that create and edit tasks."""

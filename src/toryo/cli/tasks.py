@@ -25,9 +25,21 @@ from toryo.cli import (
 )
 from toryo.cli.command_context import MOST_A_PAGE, Here, argument, command, flag, option
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
-from toryo.cli.from_operations import Passing, sends
+from toryo.cli.from_operations import Passing, Read, sends
 from toryo.cli.reconnecting import following
-from toryo.cli.task_options import WORK, AgentType, Assignee, Description, Priority, Project
+from toryo.cli.task_options import (
+    Accept,
+    AcceptFile,
+    AcceptReview,
+    AgentType,
+    Assignee,
+    Context,
+    Description,
+    Priority,
+    Project,
+    given_acceptance,
+    given_context,
+)
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
@@ -44,6 +56,16 @@ _NAMED = 8
 
 Id = Annotated[str, shell_completion.TASK]
 Reason = Annotated[str | None, option("TEXT", "The reason; the agent that works on the task receives it.")]
+_WORK = {
+    "context": Read(given_context, context=Context),
+    "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
+    "touches": Annotated[
+        list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")
+    ],
+    "budget_usd": Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)],
+    "budget_tokens": Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)],
+}
+"""What is sent of a task's work when it is created, and when it is edited."""
 STATUSES = "One of backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
@@ -69,7 +91,7 @@ def add(app: typer.Typer) -> None:
         Literal["backlog", "todo", "in_progress"] | None,
         option("backlog|todo|in_progress", "Its initial status (default: todo); in_progress starts the assignee."),
     ],
-    **WORK,
+    **_WORK,
 )
 def add_task(here: Here, body: dict[str, Any]) -> None:
     """Create a task."""
@@ -196,7 +218,7 @@ def move_task(
     description=Description,
     priority=Priority,
     assignee_id=Assignee,
-    **WORK,
+    **_WORK,
     add_dependencies=Annotated[
         list[str] | None, option("TASK", "Another task that must be completed first; repeatable.")
     ],
