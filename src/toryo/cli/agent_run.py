@@ -11,36 +11,19 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
 
-Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="The queue to serve.")]
-Id = Annotated[
-    str | None,
-    typer.Option(
-        "--id", metavar="ID", help="The agent's id; reuse it to continue with its tasks (default: a new one)."
-    ),
-]
-Project = Annotated[
-    str | None, typer.Option("--project", metavar="PRJ", help="The project of the key that is created without --key.")
-]
-MaxTasks = Annotated[
-    int, typer.Option("--max-tasks", min=1, max=50, metavar="N", help="How many tasks to do at a time.")
-]
+Type = Annotated[str, option("TYPE", "The queue to serve.")]
+Id = Annotated[str | None, option("ID", "The agent's id; reuse it to continue with its tasks (default: a new one).")]
+Project = Annotated[str | None, option("PRJ", "The project of the key that is created without --key.")]
+MaxTasks = Annotated[int, option("N", "How many tasks to do at a time.", min=1, max=50)]
 Key = Annotated[
     str | None,
-    typer.Option(
-        "--key",
-        envvar="TORYO_API_KEY",
-        metavar="KEY",
-        help="Its API key (default: a temporary one, created with the owner's token).",
-    ),
+    option("KEY", "Its API key (default: a temporary one, created with the owner's token).", envvar="TORYO_API_KEY"),
 ]
-Capabilities = Annotated[
-    list[str] | None,
-    typer.Option("--capability", metavar="WORD", help="What it is good at; repeatable."),
-]
-Words = Annotated[list[str], typer.Argument(metavar="CMD...", help="The command, and its arguments.")]
+Capabilities = Annotated[list[str] | None, option("WORD", "What it is good at; repeatable.")]
+Words = Annotated[list[str], argument("CMD...", "The command, and its arguments.")]
 
 
 def add_to_agents(group: typer.Typer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,257 +11,17 @@ import typer
 
 from toryo import provider_options
 from toryo.cli import agent_run, clearing, edits, output, shell_completion, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Passing, Read, sends
 
 if TYPE_CHECKING:
     from toryo.formats.yaml_documents import Document
 
 group = typer.Typer(help="Create and edit agents.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its display name (default: its id).")]
-ReportsTo = Annotated[
-    str | None, typer.Option("--reports-to", metavar="AGENT", help="The agent or person it reports to.")
-]
-Provider = Annotated[
-    str | None, typer.Option("--provider", metavar="NAME", help="The program that runs it: playbook, command, …")
-]
+Id = Annotated[str, argument("AGENT", "The agent's id.", complete=shell_completion.agents)]
 ROLES = "Workers do tasks, managers divide and assign them, owners may do everything."
-Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The model it uses (default: that of the program).")
-]
-Prompt = Annotated[
-    str | None,
-    typer.Option("--prompt", metavar="TEXT|@FILE", help="Its system prompt, or @ and the file that contains it."),
-]
-AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="TYPE", help="The queue it serves.")]
-Capabilities = Annotated[
-    list[str] | None,
-    typer.Option("--capability", metavar="WORD", help="What it is good at; repeatable."),
-]
-MaxParallel = Annotated[
-    int | None,
-    typer.Option(
-        "--max-parallel",
-        min=1,
-        metavar="N",
-        help="How many tasks may be in progress for it at once in a project. One process works on them, one after the "
-        "other: for parallel work, add agents.",
-    ),
-]
-Options = Annotated[
-    str | None,
-    typer.Option("--options", metavar="YAML|@FILE", help="Options of its provider, for example a playbook."),
-]
-Option = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="One option of its provider (repeatable); KEY= removes it."),
-]
-
-
-def add(app: typer.Typer) -> None:
-    agent_run.add_to_agents(group)
-    app.add_typer(group, name="agent")
-
-
-@command(group, "add")
-def add_agent(
-    here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Its id: 1 to 64 characters of a-z 0-9 . _ -")],
-    role: Annotated[
-        Literal["worker", "manager", "owner"],
-        typer.Option(
-            "--role",
-            metavar="worker|manager|owner",
-            help=ROLES,
-        ),
-    ],
-    kind: Annotated[
-        Literal["ai", "human"], typer.Option("--kind", metavar="ai|human", help="A program or a person.")
-    ] = "ai",
-    name: Name = None,
-    reports_to: ReportsTo = None,
-    provider: Provider = None,
-    model: Model = None,
-    prompt: Prompt = None,
-    agent_type: AgentType = None,
-    capability: Capabilities = None,
-    max_parallel: MaxParallel = None,
-    options: Options = None,
-    option: Option = None,
-    project: Annotated[
-        list[str] | None,
-        typer.Option("--project", metavar="PRJ", help="A project it belongs to; repeatable."),
-    ] = None,
-    yes: wider_rights.YesOfAgents = False,
-) -> None:
-    """Create an agent. Its passkey is printed only once."""
-    body = {
-        "id": id,
-        "role": role,
-        "kind": kind,
-        "projects": project,
-        **_described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel),
-        "provider_options": _said(_options(options, option)),
-    }
-    answer = wider_rights.send(here, "POST", "/agents", body, yes=yes)
-    made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
-    here.answer(answer, lambda: _print_made(answer, made))
-
-
-def _print_made(answer: dict[str, Any], made: str) -> None:
-    """People sign in by a link; programs that start by themselves by the passkey."""
-    agent = answer["agent"]
-    if agent["kind"] == "ai":
-        _print_passkey(answer, made)
-        return
-    owns = " An owner may do everything on this server." if agent["role"] == "owner" else ""
-    output.done(made)
-    output.say(f"{agent['agent_id']} signs in with a link: toryo open --person {agent['agent_id']}.{owns}")
-
-
-@command(group, "list")
-def list_agents(here: Here) -> None:
-    """List all agents."""
-    answer = here.get("/agents")
-    rows = [
-        (
-            agent["agent_id"],
-            agent["role"],
-            agent["kind"],
-            agent.get("provider"),
-            agent.get("reports_to"),
-            agent["status"],
-        )
-        for agent in answer["agents"]
-    ]
-    columns = ("ID", "ROLE", "KIND", "PROVIDER", "REPORTS TO", "STATUS")
-    here.answer(
-        answer, lambda: output.table(columns, rows, empty="No agents yet. Add one: toryo agent add ID --role worker")
-    )
-
-
-@command(group, "show")
-def show_agent(here: Here, agent: Id) -> None:
-    """Show an agent, without its passkey."""
-    answer = here.get(f"/agents/{agent}")
-    held = [
-        f"{cooldown['what']}: {_failed(cooldown)}, until {output.clock(cooldown['until'])}"
-        for cooldown in answer.get("cooldowns", [])
-    ]
-    wider_rights.warn(answer)
-    reached = ", ".join(
-        f"{each['project_id']}: {each['network']} ({each['setting']})" for each in answer.get("networks", [])
-    )
-    shown = {**_shown(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
-    here.answer(answer, lambda: output.fields(shown))
-
-
-def _failed(cooldown: dict[str, Any]) -> str:
-    """With the program that it concerns, if one is known."""
-    return f"{cooldown['reason']} with {cooldown['program']}" if cooldown["program"] else str(cooldown["reason"])
-
-
-@command(group, "resume")
-def resume_agent(here: Here, agent: Id) -> None:
-    """End the cooldown of an agent, and of its accounts. All agents on these can then start."""
-    answer = here.send("POST", f"/agents/{agent}/resume")
-    here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
-
-
-@command(group, "edit")
-def edit_agent(
-    here: Here,
-    agent: Id,
-    role: Annotated[
-        Literal["worker", "manager", "owner"] | None,
-        typer.Option(
-            "--role",
-            metavar="worker|manager|owner",
-            help=ROLES,
-        ),
-    ] = None,
-    name: Name = None,
-    reports_to: ReportsTo = None,
-    provider: Provider = None,
-    model: Model = None,
-    prompt: Prompt = None,
-    agent_type: AgentType = None,
-    capability: Capabilities = None,
-    max_parallel: MaxParallel = None,
-    options: Options = None,
-    option: Option = None,
-    replace_options: Annotated[
-        bool, typer.Option("--replace-options", help="Replace all its options: those not given are removed.")
-    ] = False,
-    project: Annotated[
-        list[str] | None, typer.Option("--project", metavar="PRJ", help="Add it to this project.")
-    ] = None,
-    leave: Annotated[
-        list[str] | None, typer.Option("--leave", metavar="PRJ", help="Remove it from this project.")
-    ] = None,
-    clear: clearing.OfAgent = None,
-    yes: wider_rights.YesOfAgents = False,
-) -> None:
-    """Change an agent, or the projects it belongs to. Options that are not given stay as they are."""
-    described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel)
-    described["provider_options"] = _options(options, option)
-    body = {key: each for key, each in {"role": role, **described}.items() if each is not None}
-    body = clearing.cleared("agent", clear, body)
-    if replace_options:
-        body["replace_options"] = True
-        body["provider_options"] = _said(body.get("provider_options")) or {}
-    if not (body or project or leave):
-        raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
-    before = here.get(f"/agents/{agent}")["agent"]
-    changes = wider_rights.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
-    moved = [here.send("POST", f"/projects/{each}/members/{agent}")["changed"] for each in project or []]
-    moved += [here.send("DELETE", f"/projects/{each}/members/{agent}")["changed"] for each in leave or []]
-    after = here.get(f"/agents/{agent}")
-    told = edits.told(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
-    here.answer({**after, "changes": changes}, lambda: output.done(told))
-
-
-@command(group, "passkey")
-def new_passkey(here: Here, agent: Id) -> None:
-    """Give an agent a new passkey. The old one stops working."""
-    answer = here.send("POST", f"/agents/{agent}/passkey")
-    here.answer(answer, lambda: _print_passkey(answer, f"new passkey for {agent}"))
-
-
-@command(group, "activate")
-def activate_agent(here: Here, agent: Id) -> None:
-    """Activate an agent, so that it can get work and start again."""
-    _turn(here, agent, "activate")
-
-
-@command(group, "deactivate")
-def deactivate_agent(here: Here, agent: Id) -> None:
-    """Deactivate an agent. It is no longer started, and its processes stop."""
-    _turn(here, agent, "deactivate")
-
-
-def _described(
-    name: str | None,
-    reports_to: str | None,
-    provider: str | None,
-    model: str | None,
-    prompt: str | None,
-    agent_type: str | None,
-    capability: list[str] | None,
-    max_parallel: int | None,
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "reports_to": reports_to,
-        "provider": provider,
-        "model": model,
-        "system_prompt": _text(prompt),
-        "agent_type": agent_type,
-        "capabilities": capability,
-        "max_parallel_tasks": max_parallel,
-    }
 
 
 def _text(given: str | None) -> str | None:
@@ -294,6 +55,134 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
     # Dates and the like become the text they were written as: what is sent is JSON.
     clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
     return clean
+
+
+_DESCRIBED = {
+    "name": option("NAME", "Its display name (default: its id)."),
+    "reports_to": option("AGENT", "The agent or person it reports to."),
+    "provider": option("NAME", "The program that runs it: playbook, command, …"),
+    "model": option("NAME", "The model it uses (default: that of the program)."),
+    "system_prompt": Read(_text, prompt=option("TEXT|@FILE", "Its system prompt, or @ and the file that contains it.")),
+    "agent_type": option("TYPE", "The queue it serves."),
+    "capabilities": Annotated[list[str] | None, option("WORD", "What it is good at; repeatable.")],
+    "max_parallel_tasks": Annotated[
+        int | None,
+        option(
+            "N",
+            "How many tasks may be in progress for it at once in a project. One process works on them, one after the "
+            "other: for parallel work, add agents.",
+            min=1,
+        ),
+    ],
+    "provider_options": Read(
+        _options,
+        options=option("YAML|@FILE", "Options of its provider, for example a playbook."),
+        option=Annotated[
+            list[str] | None, option("KEY=VALUE", "One option of its provider (repeatable); KEY= removes it.")
+        ],
+    ),
+}
+
+
+def add(app: typer.Typer) -> None:
+    agent_run.add_to_agents(group)
+    app.add_typer(group, name="agent")
+
+
+@command(group, "add")
+@sends(
+    "create_agent",
+    id=Annotated[str, argument("ID", "Its id: 1 to 64 characters of a-z 0-9 . _ -")],
+    role=Annotated[Literal["worker", "manager", "owner"], option("worker|manager|owner", ROLES)],
+    kind=(Annotated[Literal["ai", "human"], option("ai|human", "A program or a person.")], "ai"),
+    **_DESCRIBED,
+    projects=Annotated[list[str] | None, option("PRJ", "A project it belongs to; repeatable.")],
+)
+def add_agent(here: Here, body: dict[str, Any], yes: wider_rights.YesOfAgents = False) -> None:
+    """Create an agent. Its passkey is printed only once."""
+    body["provider_options"] = _said(body.get("provider_options"))
+    answer = wider_rights.send(here, "POST", "/agents", body, yes=yes)
+    made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
+    here.answer(answer, lambda: _print_made(answer, made))
+
+
+def _print_made(answer: dict[str, Any], made: str) -> None:
+    """People sign in by a link; programs that start by themselves by the passkey."""
+    agent = answer["agent"]
+    if agent["kind"] == "ai":
+        _print_passkey(answer, made)
+        return
+    owns = " An owner may do everything on this server." if agent["role"] == "owner" else ""
+    output.done(made)
+    output.say(f"{agent['agent_id']} signs in with a link: toryo open --person {agent['agent_id']}.{owns}")
+
+
+@Passing(group, "/agents").prints("list", "GET")
+def _print_all(answer: Mapping[str, Any]) -> None:
+    """List all agents."""
+    keys = ("agent_id", "role", "kind", "provider", "reports_to", "status")
+    columns = ("ID", "ROLE", "KIND", "PROVIDER", "REPORTS TO", "STATUS")
+    rows = [[agent.get(key) for key in keys] for agent in answer["agents"]]
+    output.table(columns, rows, empty="No agents yet. Add one: toryo agent add ID --role worker")
+
+
+@command(group, "show")
+def show_agent(here: Here, agent: Id) -> None:
+    """Show an agent, without its passkey."""
+    answer = here.get(f"/agents/{agent}")
+    held = [
+        f"{cooldown['what']}: {_failed(cooldown)}, until {output.clock(cooldown['until'])}"
+        for cooldown in answer.get("cooldowns", [])
+    ]
+    wider_rights.warn(answer)
+    reached = ", ".join(
+        f"{each['project_id']}: {each['network']} ({each['setting']})" for each in answer.get("networks", [])
+    )
+    shown = {**_shown(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
+    here.answer(answer, lambda: output.fields(shown))
+
+
+def _failed(cooldown: dict[str, Any]) -> str:
+    """With the program that it concerns, if one is known."""
+    return f"{cooldown['reason']} with {cooldown['program']}" if cooldown["program"] else str(cooldown["reason"])
+
+
+@command(group, "resume")
+def resume_agent(here: Here, agent: Id) -> None:
+    """End the cooldown of an agent, and of its accounts. All agents on these can then start."""
+    answer = here.send("POST", f"/agents/{agent}/resume")
+    here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
+
+
+@command(group, "edit")
+@sends(
+    "edit_agent",
+    role=Annotated[Literal["worker", "manager", "owner"] | None, option("worker|manager|owner", ROLES)],
+    **_DESCRIBED,
+    replace_options=Annotated[bool, flag("Replace all its options: those not given are removed.", "--replace-options")],
+)
+def edit_agent(
+    here: Here,
+    agent: Id,
+    body: dict[str, Any],
+    project: Annotated[list[str] | None, option("PRJ", "Add it to this project.")] = None,
+    leave: Annotated[list[str] | None, option("PRJ", "Remove it from this project.")] = None,
+    clear: clearing.OfAgent = None,
+    yes: wider_rights.YesOfAgents = False,
+) -> None:
+    """Change an agent, or the projects it belongs to. Options that are not given stay as they are."""
+    body = clearing.cleared("agent", clear, body)
+    if "replace_options" in body:
+        body["provider_options"] = _said(body.get("provider_options")) or {}
+    if not (body or project or leave):
+        raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
+    before = here.get(f"/agents/{agent}")["agent"]
+    changes = wider_rights.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
+    moved = [here.send("POST", f"/projects/{each}/members/{agent}")["changed"] for each in project or []]
+    moved += [here.send("DELETE", f"/projects/{each}/members/{agent}")["changed"] for each in leave or []]
+    after = here.get(f"/agents/{agent}")
+    told = edits.told(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
+    here.answer({**after, "changes": changes}, lambda: output.done(told))
 
 
 def _refuse_wrong_plans(options: dict[str, Any], document: Document) -> None:
@@ -336,11 +225,6 @@ def _shown(agent: dict[str, Any]) -> dict[str, Any]:
     return {**kept, **by_default, "not started": mistakes}
 
 
-def _turn(here: Here, agent: str, verb: str) -> None:
-    answer = here.send("POST", f"/agents/{agent}/{verb}")
-    here.answer(answer, lambda: output.done(f"{agent} is {answer['agent']['status']}"))
-
-
 def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
     """What was ended, and what follows: something else may hold it still."""
     if not ended:
@@ -353,7 +237,23 @@ def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
     output.say(f"Details: toryo why {agent}")
 
 
-def _print_passkey(answer: dict[str, Any], what: str) -> None:
+def _print_passkey(answer: Mapping[str, Any], what: str) -> None:
     output.done(what)
     output.fields({"passkey": answer["passkey"]})
     output.say("Save the passkey: it is shown only once. Agents that a Coordinator starts do not need it.")
+
+
+_NOW = "{agent_id} is {agent[status]}"
+_one = Passing(group, "/agents/{agent_id}", agent_id=Id)
+
+
+@_one.prints("passkey", "POST /passkey")
+def _print_new(answer: Mapping[str, Any]) -> None:
+    """Give an agent a new passkey. The old one stops working."""
+    _print_passkey(answer, f"new passkey for {answer['agent_id']}")
+
+
+_one.says("activate", "POST /activate", "Activate an agent, so that it can get work and start again.", _NOW)
+_one.says(
+    "deactivate", "POST /deactivate", "Deactivate an agent. It is no longer started, and its processes stop.", _NOW
+)

@@ -13,11 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import quote
 
-import typer
-
 from toryo.artifact_limits import may_be_name
 from toryo.cli import output, shell_completion
-from toryo.cli.command_context import Here
+from toryo.cli.command_context import Here, flag, option
 from toryo.cli.exit_codes import Failure, Misuse
 
 _SHOWN = 5
@@ -29,15 +27,10 @@ def artifacts(
     here: Here,
     task: Annotated[str, shell_completion.TASK],
     save: Annotated[
-        Path | None,
-        typer.Option(
-            "--save", metavar="DIR", help="Write the files of the last run that left any into this directory."
-        ),
+        Path | None, option("DIR", "Write the files of the last run that left any into this directory.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist, with --save.")] = False,
-    delete: Annotated[
-        list[str] | None, typer.Option("--delete", metavar="ARTIFACT", help="Delete this file; repeatable.")
-    ] = None,
+    force: Annotated[bool, flag("Replace files that exist, with --save.", "--force")] = False,
+    delete: Annotated[list[str] | None, option("ARTIFACT", "Delete this file; repeatable.")] = None,
 ) -> None:
     """List, save or delete the files that a task's checks left."""
     if force and save is None:

@@ -12,15 +12,15 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import chat_terminal, message_format, output, projects, waiting
+from toryo.cli import chat_terminal, message_format, output, project_lookup, waiting
 from toryo.cli.chat_panel import Heard, Panel
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Failure, Misuse, ServerAway
 
 USUAL_WAIT_SECONDS = 300
 """How long the answer to a line on stdin is awaited where nothing is said."""
 
-Person = Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Act as this person; owners only.")]
+Person = Annotated[str | None, option("PERSON", "Act as this person; owners only.", "--as")]
 Show = Callable[[Heard], None]
 
 
@@ -30,25 +30,14 @@ def add(app: typer.Typer) -> None:
 
 def chat(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The id of an agent or a person.")],
+    agent: Annotated[str, argument("AGENT", "The id of an agent or a person.")],
     person: Person = None,
     project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", metavar="PRJ", help="The project of the chat; optional if AGENT belongs to only one."
-        ),
+        str | None, option("PRJ", "The project of the chat; optional if AGENT belongs to only one.")
     ] = None,
-    send: Annotated[
-        str | None, typer.Option("--send", metavar="TEXT", help="Send this message instead of opening a thread.")
-    ] = None,
+    send: Annotated[str | None, option("TEXT", "Send this message instead of opening a thread.")] = None,
     wait: Annotated[
-        int | None,
-        typer.Option(
-            "--wait",
-            min=1,
-            metavar="SECONDS",
-            help="Wait this many seconds for the answer; exit code 1 if there is none.",
-        ),
+        int | None, option("SECONDS", "Wait this many seconds for the answer; exit code 1 if there is none.", min=1)
     ] = None,
 ) -> None:
     """Chat with an agent. Without --send: type messages; ^D ends it. Lines on stdin are sent one by one, each after the
@@ -80,7 +69,7 @@ def only_project(here: Here, agent: str, named: str | None) -> str:
             "Choose an agent or another person: toryo agent list, toryo person list",
         )
     if not its_own:
-        there = ", ".join(projects.active(here))
+        there = ", ".join(project_lookup.active(here))
         raise Misuse(
             f"{agent} belongs to no project, and a chat needs one.",
             f"Choose one with --project PRJ (available: {there})." if there else "Create one: toryo project add NAME",

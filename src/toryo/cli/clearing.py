@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
-import typer
-
 from toryo import clearable_fields
-from toryo.cli.command_context import NULL
+from toryo.cli.command_context import NULL, option
 from toryo.cli.exit_codes import Misuse
+from toryo.deeds import OPTION_OF
 from toryo.nearest import nearest
 
 OPERATIONS = {
@@ -24,15 +23,11 @@ OPERATIONS = {
     "quota": "edit_quota",
 }
 """By the group of commands: what its `edit` calls."""
-_NAMED = {
-    "system_prompt": "prompt",
-    "capabilities": "capability",
-    "assignee_id": "assignee",
-    "acceptance": "accept",
-    "budget_usd": "budget",
-    "events": "event",
-}
-"""Fields whose option is not called as they are."""
+
+
+def option_of(parameter: str) -> str:
+    """The name of the option that sets a parameter, with underscores."""
+    return OPTION_OF.get(parameter, parameter.removesuffix("_id"))
 
 
 def fields(kind: str) -> dict[str, dict[str, Any]]:
@@ -42,16 +37,14 @@ def fields(kind: str) -> dict[str, dict[str, Any]]:
         if isinstance(value, dict) and value:
             found |= {name: {field: {name: each}} for name, each in value.items()}
         else:
-            found[_NAMED.get(field, field.replace("_", "-"))] = {field: NULL if value is None else value}
+            found[option_of(field).replace("_", "-")] = {field: NULL if value is None else value}
     return found
 
 
 def _option(kind: str) -> Any:
     names = list(fields(kind))
     told = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return typer.Option(
-        "--clear", metavar="NAME", help=f"Clear its {told}; repeatable.", autocompletion=_completion(names)
-    )
+    return option("NAME", f"Clear its {told}; repeatable.", "--clear", complete=_completion(names))
 
 
 def _completion(names: Iterable[str]) -> Callable[[str], list[str]]:

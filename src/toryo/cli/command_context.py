@@ -30,47 +30,48 @@ MOST_A_PAGE = 1_000
 NULL = object()
 """In the body of a request: the value is removed."""
 
+
+def option(metavar: str, help: str, *names: str, complete: Callable[..., Any] | None = None, **more: Any) -> Any:
+    """An option, called as its parameter is (`depends_on`: `--depends-on`) where no names are given. `metavar` stands
+    for its value in the help."""
+    return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, **more)
+
+
+def flag(help: str, *names: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=help)
+
+
+def argument(metavar: str, help: str, *, complete: Callable[..., Any] | None = None, **more: Any) -> Any:
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete, **more)
+
+
 DataDir = Annotated[
     Path | None,
-    typer.Option(
-        "--data-dir",
+    option(
+        "DIR",
+        "The server's data directory (default: that of the project here or above, otherwise your own).",
         envvar="TORYO_DATA_DIR",
-        metavar="DIR",
-        help="The server's data directory (default: that of the project here or above, otherwise your own).",
     ),
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
-        "--server",
-        envvar="TORYO_SERVER_URL",
-        metavar="URL",
-        help="The server's address (default: the one that runs from the data directory).",
+    option(
+        "URL", "The server's address (default: the one that runs from the data directory).", envvar="TORYO_SERVER_URL"
     ),
 ]
 T = TypeVar("T")
 Token = Annotated[
     str | None,
-    typer.Option(
-        "--token",
-        envvar="TORYO_TOKEN",
-        metavar="TOKEN",
-        help="Your token (default: the one in the data directory). Other users of this machine can read it here:"
+    option(
+        "TOKEN",
+        "Your token (default: the one in the data directory). Other users of this machine can read it here:"
         " prefer --token-file or TORYO_TOKEN.",
+        envvar="TORYO_TOKEN",
     ),
 ]
-TokenFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--token-file",
-        metavar="FILE",
-        help="A file that contains your token; - reads it from stdin.",
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON document on stdout and nothing else there."),
-]
+TokenFile = Annotated[Path | None, option("FILE", "A file that contains your token; - reads it from stdin.")]
+Json = Annotated[bool, flag("Print one JSON document on stdout and nothing else there.", "--json")]
 PRIVATE_NETWORK = "TORYO_PRIVATE_NETWORK"
 """The environment variable that says: the way to the server is encrypted by other means."""
 _NOT_SIGNED_IN = frozenset({"authenticationRequired", "invalidCredentials"})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 
 from toryo.cli import message_format, output
 from toryo.cli.chat import Person, only_project
-from toryo.cli.command_context import Here, command, taking
+from toryo.cli.command_context import Here, argument, command, option, taking
+from toryo.cli.from_operations import Passing
 
 chats = typer.Typer(
     help="List your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
@@ -18,8 +19,8 @@ conversations = typer.Typer(
     help="List what agents say to each other.", invoke_without_command=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")]
-Project = Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")]
+Id = Annotated[str, argument("CONVERSATION", "The conversation's id.")]
+Project = Annotated[str | None, option("PRJ", "Limit to this project.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -27,18 +28,13 @@ def add(app: typer.Typer) -> None:
     command(chats, "show")(show_chat)
     app.add_typer(chats, name="chats")
     conversations.callback()(taking(list_conversations))
-    command(conversations, "show")(show_conversation)
-    command(conversations, "end")(end_conversation)
     app.add_typer(conversations, name="conversations")
 
 
 def list_chats(
     here: Here,
     project: Project = None,
-    of: Annotated[
-        str | None,
-        typer.Option("--of", metavar="AGENT", help="Show those of this agent below you, instead of your own."),
-    ] = None,
+    of: Annotated[str | None, option("AGENT", "Show those of this agent below you, instead of your own.")] = None,
     person: Person = None,
 ) -> None:
     """Your threads, with what you have not seen in them."""
@@ -58,17 +54,14 @@ def list_chats(
 
 def show_chat(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent or person on the other side of the thread.")],
+    agent: Annotated[str, argument("AGENT", "The agent or person on the other side of the thread.")],
     other: Annotated[
-        str | None, typer.Option("--with", metavar="OTHER", help="The other side, if not you; AGENT must be below you.")
+        str | None, option("OTHER", "The other side, if not you; AGENT must be below you.", "--with")
     ] = None,
     project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", metavar="PRJ", help="The project of the thread; optional if AGENT belongs to only one."
-        ),
+        str | None, option("PRJ", "The project of the thread; optional if AGENT belongs to only one.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="Show only the newest N.")] = 50,
+    limit: Annotated[int, option("N", "Show only the newest N.", min=1, max=200)] = 50,
     person: Person = None,
 ) -> None:
     """Show the messages of a chat. Starts no agent and marks nothing as read."""
@@ -94,16 +87,20 @@ def list_conversations(here: Here, project: Project = None) -> None:
     )
 
 
-def show_conversation(here: Here, conversation: Id) -> None:
+_one = Passing(conversations, "/conversations/{conversation_id}", conversation_id=Id)
+
+
+@_one.prints("show", "GET")
+def _print_conversation(answer: Mapping[str, Any]) -> None:
     """Show a conversation with all its messages."""
-    answer = here.get(f"/conversations/{conversation}")
-    here.answer(answer, lambda: _print_conversation(answer))
+    output.fields({key.removesuffix("_id"): each for key, each in answer["conversation"].items()})
+    if answer["messages"]:
+        output.done("")
+        _print_said(answer["messages"])
 
 
-def end_conversation(here: Here, conversation: Id) -> None:
-    """End a conversation between agents below you. Both are notified."""
-    answer = here.send("POST", f"/conversations/{conversation}/end")
-    here.answer(answer, lambda: output.done(f"ended {conversation}"))
+_END = "End a conversation between agents below you. Both are notified."
+_one.says("end", "POST /end", _END, "ended {conversation_id}")
 
 
 def _projects(here: Here, named: str | None) -> Iterable[str]:
@@ -123,13 +120,6 @@ def _conversation(each: dict[str, Any]) -> tuple[Any, ...]:
     about = each["purpose"] or ""
     since = output.clock(each["created_at"])
     return each["conversation_id"], each["project_id"], who, each["state"], turns, since, " ".join(about.split())
-
-
-def _print_conversation(answer: dict[str, Any]) -> None:
-    output.fields({key.removesuffix("_id"): each for key, each in answer["conversation"].items()})
-    if answer["messages"]:
-        output.done("")
-        _print_said(answer["messages"])
 
 
 def _print_said(said: list[dict[str, Any]]) -> None:

@@ -19,7 +19,7 @@ import typer
 
 from toryo import data_directories, process_locks
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Failure, Misuse, ServerAway, missing
 
 if TYPE_CHECKING:
@@ -31,14 +31,13 @@ group = typer.Typer(
 
 DatabaseUrl = Annotated[
     str | None,
-    typer.Option(
-        "--database",
+    option(
+        "URL",
+        "The database, sqlite:///… or postgresql://… (default: toryo.db in the data directory).",
         envvar="TORYO_DATABASE_URL",
-        metavar="URL",
-        help="The database, sqlite:///… or postgresql://… (default: toryo.db in the data directory).",
     ),
 ]
-BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file with the backup.")]
+BackupFile = Annotated[Path, argument("FILE", "The file with the backup.")]
 _OPTIONS = ("data_dir", "json")
 
 
@@ -52,9 +51,7 @@ def add(app: typer.Typer) -> None:
 def upgrade(
     here: Here,
     database: DatabaseUrl = None,
-    no_backup: Annotated[
-        bool, typer.Option("--no-backup", help="Write no backup first, because you have one of your own.")
-    ] = False,
+    no_backup: Annotated[bool, flag("Write no backup first, because you have one of your own.", "--no-backup")] = False,
 ) -> None:
     """Upgrade the database to this version of Toryo. A backup is written first, beside an SQLite file; that of
     PostgreSQL, in the data directory. A server also does this when it starts."""
@@ -76,7 +73,7 @@ def backup(
     here: Here,
     file: BackupFile,
     database: DatabaseUrl = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, flag("Overwrite an existing file.", "--force")] = False,
 ) -> None:
     """Back up the database to a file. Only you can read it. The server can keep running. It can be restored into SQLite
     and PostgreSQL."""
@@ -99,9 +96,9 @@ def restore(
     database: DatabaseUrl = None,
     credentials: Annotated[
         bool,
-        typer.Option(
+        flag(
+            "Restore tokens, API keys, browsers and sessions, too, even those revoked since the backup.",
             "--with-credentials",
-            help="Restore tokens, API keys, browsers and sessions, too, even those revoked since the backup.",
         ),
     ] = False,
 ) -> None:
@@ -176,7 +173,7 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
 def prune(
     here: Here,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Delete nothing; show what would be deleted.")] = False,
+    dry_run: Annotated[bool, flag("Delete nothing; show what would be deleted.", "--dry-run")] = False,
 ) -> None:
     """Delete what is older than its retention period now. The server also does this by itself, every hour
     (TORYO_RETENTION__…). To keep the event history, export it first: toryo export events."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.reconnecting import following
 
 PAGE = 500
@@ -27,14 +27,11 @@ def add(app: typer.Typer) -> None:
 
 def events(
     here: Here,
-    after: Annotated[
-        int | None,
-        typer.Option("--after", min=0, metavar="N", help="Show events after this number (default: the newest 50)."),
-    ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new events until ^C.")] = False,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
-    task: Annotated[str | None, typer.Option("--task", metavar="TASK", help="Limit to this task.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Limit to this agent.")] = None,
+    after: Annotated[int | None, option("N", "Show events after this number (default: the newest 50).", min=0)] = None,
+    follow: Annotated[bool, flag("Keep printing new events until ^C.", "--follow", "-f")] = False,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.")] = None,
+    task: Annotated[str | None, option("TASK", "Limit to this task.")] = None,
+    agent: Annotated[str | None, option("AGENT", "Limit to this agent.")] = None,
 ) -> None:
     """Show the event history. With --follow --json: one JSON document per line."""
     if project is not None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toryo.cli import manifest_export, output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, option
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.parent_watch import EndsWithStdin, heed_parent
 from toryo.cli.projects import only
@@ -44,16 +44,10 @@ def add(app: typer.Typer) -> None:
 
 def forecast(
     here: Here,
-    project: Annotated[
-        str | None, typer.Option("--project", metavar="PRJ", help="The project (default: the only one).")
-    ] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="N", min=2, max=1_000, help="How often it is played.")] = 20,
-    max_concurrent: Annotated[
-        int, typer.Option("--max-concurrent", metavar="N", min=1, max=10_000, help="Processes at a time.")
-    ] = 3,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, max=2**52, help="Of chance; the same gives the same ranges.")
-    ] = 0,
+    project: Annotated[str | None, option("PRJ", "The project (default: the only one).")] = None,
+    runs: Annotated[int, option("N", "How often it is played.", min=2, max=1_000)] = 20,
+    max_concurrent: Annotated[int, option("N", "Processes at a time.", min=1, max=10_000)] = 3,
+    seed: Annotated[int, option("N", "Of chance; the same gives the same ranges.", min=0, max=2**52)] = 0,
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
     """Forecast when open tasks will be done, at what cost. Plays the open tasks of a project many times, with the

@@ -15,7 +15,7 @@ import typer
 from toryo import data_directories
 from toryo.cli import init_teams, output, terminal_questions, wider_rights
 from toryo.cli.agent_programs import KNOWN
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Misuse, missing, near_file
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
@@ -36,14 +36,13 @@ def add(app: typer.Typer) -> None:
 
 def init(
     here: Here,
-    dir: Annotated[Path, typer.Option("--dir", metavar="DIR", help="The directory of your project.")] = Path(),
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+    dir: Annotated[Path, option("DIR", "The directory of your project.")] = Path(),
+    yes: Annotated[bool, flag("Ask nothing; take the defaults.", "--yes", "-y")] = False,
     provider: Annotated[
         list[str] | None,
-        typer.Option(
-            "--provider",
-            metavar="NAME",
-            help=f"The program that runs the agents: {', '.join(KNOWN)} (repeat for several), or none (default: all"
+        option(
+            "NAME",
+            f"The program that runs the agents: {', '.join(KNOWN)} (repeat for several), or none (default: all"
             " that are logged in).",
         ),
     ] = None,
@@ -114,7 +113,7 @@ def _is_project(directory: Path) -> bool:
 
 def apply(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to apply.")] = Path(TEAM),
+    file: Annotated[Path, argument("FILE", "The file to apply.")] = Path(TEAM),
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Create or update everything in a toryo.yaml. Projects, agents, memberships and tasks; if anything is wrong,

@@ -10,7 +10,7 @@ import typer
 
 from toryo import failures
 from toryo.cli import output, shell_completion, task_lookup, usage, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag
 from toryo.cli.exit_codes import Failure
 from toryo.cli.reconnecting import following
 from toryo.domain.tasks import CLOSED
@@ -31,15 +31,13 @@ def logs(
     here: Here,
     of: Annotated[
         str,
-        typer.Argument(
-            metavar="AGENT|TASK|LAUNCH",
-            help="A launch; or an agent or a task (id, title, end of its id): its running or newest launch.",
-            autocompletion=shell_completion.agents,
+        argument(
+            "AGENT|TASK|LAUNCH",
+            "A launch; or an agent or a task (id, title, end of its id): its running or newest launch.",
+            complete=shell_completion.agents,
         ),
     ],
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Keep printing new output until the process ends.")
-    ] = False,
+    follow: Annotated[bool, flag("Keep printing new output until the process ends.", "--follow", "-f")] = False,
 ) -> None:
     """Show the output of an agent's process. If you do not name a launch, its id is printed."""
     launch = of if of.startswith(LAUNCH) else _newest(here, of)

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.domain.budgets import OF_TASK
 from toryo.domain.tasks import CLOSED
 
@@ -36,22 +36,11 @@ def add(app: typer.Typer) -> None:
 
 def export(
     here: Here,
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The YAML file to write; or `events` for the event history."),
-    ],
-    until: Annotated[
-        str | None,
-        typer.Option("--until", metavar="DAY", help="Limit `events` to those before this day (UTC) or time."),
-    ] = None,
-    project: Annotated[
-        str | None, typer.Option("--project", metavar="PRJ", help="Limit `events` to this project.")
-    ] = None,
-    output_file: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="The file for `events` (default: stdout)."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    file: Annotated[Path, argument("FILE", "The YAML file to write; or `events` for the event history.")],
+    until: Annotated[str | None, option("DAY", "Limit `events` to those before this day (UTC) or time.")] = None,
+    project: Annotated[str | None, option("PRJ", "Limit `events` to this project.")] = None,
+    output_file: Annotated[Path | None, option("FILE", "The file for `events` (default: stdout).", "--output")] = None,
+    force: Annotated[bool, flag("Overwrite an existing file.", "--force")] = False,
 ) -> None:
     """Export projects, agents and open tasks to a file. `toryo apply` and `toryo import` read it.
     `toryo export events` exports the event history as JSON Lines: one event per line, oldest first."""
@@ -63,9 +52,9 @@ def export(
         event_export.export(here, output_file, until, project, force=force)
         return
     given = {"--until": until, "--project": project, "--output": output_file}
-    for option, value in given.items():
+    for name, value in given.items():
         if value is not None:
-            raise Misuse(f"{option} applies to events only.", f"Use it as in: toryo export {EVENTS} {option} …")
+            raise Misuse(f"{name} applies to events only.", f"Use it as in: toryo export {EVENTS} {name} …")
     if file.exists() and not force:
         raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
     manifest = whole(here)
@@ -84,7 +73,7 @@ def _write(file: Path, text: str) -> None:
 
 def import_(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `toryo export` wrote.")],
+    file: Annotated[Path, argument("FILE", "The file that `toryo export` wrote.")],
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Import an exported file. What already exists is kept or updated."""

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output, projects, shell_completion
-from toryo.cli.command_context import Here, command
+from toryo.cli import output, project_lookup, shell_completion
+from toryo.cli.command_context import Here, argument, command, flag, option
+from toryo.cli.from_operations import Passing
 from toryo.cli.task_options import Project
 
 group = typer.Typer(
     help="List, search and correct what agents know about projects.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(metavar="MEMORY", help="Its id, from toryo memory list.")]
-Limited = Annotated[
-    str | None,
-    typer.Option("--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects),
-]
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="One fact, with what is needed to understand it.")]
+Id = Annotated[str, argument("MEMORY", "Its id, from toryo memory list.")]
+Limited = Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)]
+Text = Annotated[str, argument("TEXT", "One fact, with what is needed to understand it.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -29,7 +28,7 @@ def add(app: typer.Typer) -> None:
 @command(group, "list")
 def list_memories(here: Here, project: Limited = None) -> None:
     """List memories, the newest first."""
-    names = [project] if project else projects.active(here)
+    names = [project] if project else project_lookup.active(here)
     found = [each for name in names for each in here.every(f"/projects/{name}/memories", "memories")]
     rows = [
         (
@@ -52,15 +51,15 @@ def list_memories(here: Here, project: Limited = None) -> None:
 @command(group, "search")
 def search_memories(
     here: Here,
-    query: Annotated[str, typer.Argument(metavar="WORDS", help="Words to look for.")],
+    query: Annotated[str, argument("WORDS", "Words to look for.")],
     project: Limited = None,
     kind: Annotated[
         Literal["memory", "task", "handoff", "conversation"] | None,
-        typer.Option("--kind", metavar="memory|task|handoff|conversation", help="Limit to this kind."),
+        option("memory|task|handoff|conversation", "Limit to this kind."),
     ] = None,
 ) -> None:
     """Search memories, reports, handoffs and conversations."""
-    names = [project] if project else projects.active(here)
+    names = [project] if project else project_lookup.active(here)
     found = [
         each
         for name in names
@@ -69,55 +68,32 @@ def search_memories(
     here.answer({"success": True, "found": found}, lambda: _print(found))
 
 
-@command(group, "add")
-def add_memory(
-    here: Here,
-    text: Text,
-    project: Project = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Include it in every task of the project.")] = False,
-) -> None:
+@Passing(group, "/projects/{project_id}/memories").prints(
+    "add",
+    "POST",
+    text=Text,
+    project_id=Project,
+    pinned=Annotated[bool, flag("Include it in every task of the project.", "--pin")],
+)
+def _print_added(answer: Mapping[str, Any]) -> None:
     """Add a memory to a project. Its agents get it with tasks that it fits."""
-    path = f"/projects/{project or projects.only(here)}/memories"
-    answer = here.send("POST", path, {"text": text, "pinned": pin or None})
-    memory = answer["memory"]["memory_id"]
-    pinned = ", and it is pinned" if pin else ""
-    told = f"{memory} says the same; nothing was added{pinned}" if answer["known"] else f"added {memory}"
-    here.answer(answer, lambda: output.done(told))
+    memory, pinned = answer["memory"]["memory_id"], ", and it is pinned" if answer["pinned"] else ""
+    output.done(f"{memory} says the same; nothing was added{pinned}" if answer["known"] else f"added {memory}")
 
 
-@command(group, "show")
-def show_memory(here: Here, memory: Id) -> None:
+_one = Passing(group, "/memories/{memory_id}", memory_id=Id)
+
+
+@_one.prints("show", "GET")
+def _print_memory(answer: Mapping[str, Any]) -> None:
     """Show a memory, and who wrote it in which task."""
-    answer = here.get(f"/memories/{memory}")
-    here.answer(answer, lambda: output.fields(answer["memory"]))
+    output.fields(answer["memory"])
 
 
-@command(group, "replace")
-def replace_memory(here: Here, memory: Id, text: Text) -> None:
-    """Replace the text of a memory."""
-    answer = here.send("PATCH", f"/memories/{memory}", {"text": text})
-    here.answer(answer, lambda: output.done(f"updated {memory}"))
-
-
-@command(group, "pin")
-def pin_memory(here: Here, memory: Id) -> None:
-    """Include a memory in every task of its project."""
-    answer = here.send("PATCH", f"/memories/{memory}", {"pinned": True})
-    here.answer(answer, lambda: output.done(f"pinned {memory}"))
-
-
-@command(group, "unpin")
-def unpin_memory(here: Here, memory: Id) -> None:
-    """Include a memory only in tasks that it fits."""
-    answer = here.send("PATCH", f"/memories/{memory}", {"pinned": False})
-    here.answer(answer, lambda: output.done(f"unpinned {memory}"))
-
-
-@command(group, "delete")
-def delete_memory(here: Here, memory: Id) -> None:
-    """Delete a memory."""
-    answer = here.send("DELETE", f"/memories/{memory}")
-    here.answer(answer, lambda: output.done(f"deleted {memory}"))
+_one.says("replace", "PATCH", "Replace the text of a memory.", "updated {memory_id}", text=Text)
+_one.says("pin", "PATCH", "Include a memory in every task of its project.", "pinned {memory_id}", pinned=True)
+_one.says("unpin", "PATCH", "Include a memory only in tasks that it fits.", "unpinned {memory_id}", pinned=False)
+_one.says("delete", "DELETE", "Delete a memory.", "deleted {memory_id}")
 
 
 def _print(found: list[dict[str, Any]]) -> None:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects, shell_completion, task_lookup
-from toryo.cli.command_context import Here, command
+from toryo.cli import output, shell_completion, task_lookup
+from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Passing
 from toryo.domain.texts import one_line
 
 group = typer.Typer(help="List, order and pause what waits to be merged.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, shell_completion.TASK]
 Project = Annotated[
-    str | None,
-    typer.Option(
-        "--project",
-        metavar="PRJ",
-        help="The project's id (default: the only project).",
-        autocompletion=shell_completion.projects,
-    ),
+    str | None, option("PRJ", "The project's id (default: the only project).", complete=shell_completion.projects)
 ]
 
 
@@ -29,73 +25,14 @@ def add(app: typer.Typer) -> None:
     app.add_typer(group, name="merge-queue")
 
 
-@command(group, "list")
-def list_entries(here: Here, project: Project = None) -> None:
+_of_project = Passing(group, "/projects/{project_id}/merge-queue", project_id=Project)
+_of_task = Passing(group, "/tasks/{task_id}/merge-queue", task_id=Id)
+
+
+@_of_project.prints("list", "GET")
+def _print(answer: Mapping[str, Any]) -> None:
     """List what waits to be merged, in order. Below it, what has left the queue, with the reason."""
-    answer = here.get(f"/projects/{project or projects.only(here)}/merge-queue")
-    here.answer(answer, lambda: _print(answer["merge_queue"]))
-
-
-@command(group, "add")
-def add_task(
-    here: Here,
-    task: Id,
-    into: Annotated[
-        str | None,
-        typer.Option("--into", metavar="BRANCH", help="The target branch (default: the branch the work started from)."),
-    ] = None,
-) -> None:
-    """Add the work of a completed task to the merge queue, at the end. With that of its subtasks."""
-    answer = here.send("POST", f"/tasks/{task_lookup.task(here, task)}/merge-queue", {"into": into})
-    entry = answer["entry"]
-    here.answer(answer, lambda: output.done(f"{entry['task_id']}: {state(entry)}"))
-
-
-@command(group, "remove")
-def remove(here: Here, task: Id) -> None:
-    """Remove a task from the merge queue. Its work stays as it is."""
-    answer = here.send("DELETE", f"/tasks/{task_lookup.task(here, task)}/merge-queue")
-    entry = answer["entry"]
-    here.answer(answer, lambda: output.done(f"{entry['task_id']}: {state(entry)}"))
-
-
-@command(group, "move")
-def move(
-    here: Here,
-    task: Id,
-    before: Annotated[
-        str | None, typer.Option("--before", metavar="TASK", help="The task before which it is put.")
-    ] = None,
-    last: Annotated[bool, typer.Option("--last", help="Put it at the end.")] = False,
-) -> None:
-    """Change the place of a task in the merge queue."""
-    if (before is None) is not last:
-        raise Misuse("Say where: --before TASK or --last.", "toryo merge-queue list shows the order.")
-    body = {"before": task_lookup.task(here, before) if before is not None else None}
-    answer = here.send("POST", f"/tasks/{task_lookup.task(here, task)}/merge-queue/move", body)
-    here.answer(answer, lambda: _print(answer["merge_queue"]))
-
-
-@command(group, "pause")
-def pause(here: Here, project: Project = None) -> None:
-    """Pause the merge queue of a project. What is being checked is stopped and waits again."""
-    answer = here.send("POST", f"/projects/{project or projects.only(here)}/merge-queue/pause")
     queue = answer["merge_queue"]
-    here.answer(answer, lambda: output.done(f"paused the merge queue of {queue['project_id']}"))
-
-
-@command(group, "resume")
-def resume(here: Here, project: Project = None) -> None:
-    """Let the merge queue of a project continue. What it could not merge is tried again at once."""
-    answer = here.send("POST", f"/projects/{project or projects.only(here)}/merge-queue/resume")
-    queue = answer["merge_queue"]
-    here.answer(answer, lambda: output.done(f"resumed the merge queue of {queue['project_id']}"))
-
-
-# --- for people ------------------------------------------------------------------------------------------------------
-
-
-def _print(queue: dict[str, Any]) -> None:
     if queue["mode"] == "off":
         output.say(
             f"{queue['project_id']} has no merge queue. Turn it on: toryo project edit {queue['project_id']} "
@@ -114,6 +51,47 @@ def _print(queue: dict[str, Any]) -> None:
         output.done(f"{entry['place']:>3}  {_line(entry)}", *_below(entry))
     for entry in queue["ended"]:
         output.done(f"  -  {_line(entry)}", *_below(entry))
+
+
+@_of_task.prints("add", "POST", into=option("BRANCH", "The target branch (default: the branch the work started from)."))
+def _print_added(answer: Mapping[str, Any]) -> None:
+    """Add the work of a completed task to the merge queue, at the end. With that of its subtasks."""
+    output.done(f"{answer['entry']['task_id']}: {state(answer['entry'])}")
+
+
+@_of_task.prints("remove", "DELETE")
+def _print_removed(answer: Mapping[str, Any]) -> None:
+    """Remove a task from the merge queue. Its work stays as it is."""
+    output.done(f"{answer['entry']['task_id']}: {state(answer['entry'])}")
+
+
+@command(group, "move")
+def move(
+    here: Here,
+    task: Id,
+    before: Annotated[str | None, option("TASK", "The task before which it is put.")] = None,
+    last: Annotated[bool, flag("Put it at the end.", "--last")] = False,
+) -> None:
+    """Change the place of a task in the merge queue."""
+    if (before is None) is not last:
+        raise Misuse("Say where: --before TASK or --last.", "toryo merge-queue list shows the order.")
+    body = {"before": task_lookup.task(here, before) if before is not None else None}
+    answer = here.send("POST", f"/tasks/{task_lookup.task(here, task)}/merge-queue/move", body)
+    here.answer(answer, lambda: _print(answer))
+
+
+_of_project.says(
+    "pause",
+    "POST /pause",
+    "Pause the merge queue of a project. What is being checked is stopped and waits again.",
+    "paused the merge queue of {merge_queue[project_id]}",
+)
+_of_project.says(
+    "resume",
+    "POST /resume",
+    "Let the merge queue of a project continue. What it could not merge is tried again at once.",
+    "resumed the merge queue of {merge_queue[project_id]}",
+)
 
 
 def _line(entry: dict[str, Any]) -> str:

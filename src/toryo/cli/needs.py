@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects, questions
-from toryo.cli.command_context import Here, command
+from toryo.cli import output, project_lookup, questions
+from toryo.cli.command_context import Here, command, option
 from toryo.domain.agents import SYSTEM
 from toryo.domain.texts import one_line, printable
 
@@ -18,11 +18,8 @@ def add(app: typer.Typer) -> None:
 
 def needs(
     here: Here,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
-    person: Annotated[
-        str | None,
-        typer.Option("--as", metavar="PERSON", help="Show the list of this person; owners only."),
-    ] = None,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.")] = None,
+    person: Annotated[str | None, option("PERSON", "Show the list of this person; owners only.", "--as")] = None,
 ) -> None:
     """List what needs your attention. Approvals, blocked tasks, messages, failures, and your own tasks."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
@@ -30,7 +27,7 @@ def needs(
     _print_conditions(off)
     here.answer(answer, lambda: _print(answer["items"]))
     if not here.json:
-        waiting = [] if person else _not_started(here, [project] if project else projects.active(here))
+        waiting = [] if person else _not_started(here, [project] if project else project_lookup.active(here))
         nothing = [] if off or waiting or answer["items"] else ["Nothing needs your attention."]
         output.say(*nothing, *waiting)
 

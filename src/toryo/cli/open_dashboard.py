@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import exit_codes, output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.exit_codes import Failure
 
 PAGE = "toryo-open-*.html"
@@ -36,16 +36,11 @@ def add(app: typer.Typer) -> None:
 
 def open_(
     here: Here,
-    person: Annotated[
-        str | None, typer.Option("--person", metavar="ID", help="The person who signs in (default: you).")
-    ] = None,
+    person: Annotated[str | None, option("ID", "The person who signs in (default: you).")] = None,
     login: Annotated[
-        str | None,
-        typer.Option("--as", metavar="ROLE", help="Give the browser at most the rights of an owner, member or viewer."),
+        str | None, option("ROLE", "Give the browser at most the rights of an owner, member or viewer.", "--as")
     ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Do not open a browser; print the link only.")
-    ] = False,
+    no_browser: Annotated[bool, flag("Do not open a browser; print the link only.", "--no-browser")] = False,
 ) -> None:
     """Open the dashboard in a browser. Prints a sign-in link that works once, for ten minutes."""
     if not here.json:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import typer
 
 from toryo.cli import clearing, edits, output, terminal_questions, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Passing, sends
 from toryo.cli.open_dashboard import link
 
 group = typer.Typer(help="Manage the people who can sign in.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The person's id.")]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Their display name (default: the id).")]
-Email = Annotated[
-    str | None,
-    typer.Option("--email", metavar="ADDRESS", help="The address by which an identity provider first recognizes them."),
-]
+Id = Annotated[str, argument("ID", "The person's id.")]
+Name = option("NAME", "Their display name (default: the id).")
+Email = option("ADDRESS", "The address by which an identity provider first recognizes them.")
 ROLES = "owner|member|viewer"
 WORDS = {"owner": "everything", "member": "in their projects", "viewer": "reads"}
 
@@ -28,42 +27,33 @@ def add(app: typer.Typer) -> None:
     app.add_typer(group, name="person")
 
 
-@command(group, "add")
-def add_person(
-    here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Their id: 1 to 64 characters of a-z 0-9 . _ -")],
-    role: Annotated[
+_all = Passing(group, "/people")
+
+
+@_all.prints(
+    "add",
+    "POST",
+    person_id=Annotated[str, argument("ID", "Their id: 1 to 64 characters of a-z 0-9 . _ -")],
+    login=Annotated[
         Literal["owner", "member", "viewer"],
-        typer.Option(
-            "--role",
-            metavar=ROLES,
-            help="Owners may do everything, members work in their own projects, viewers only read.",
-        ),
+        option(ROLES, "Owners may do everything, members work in their own projects, viewers only read."),
     ],
-    name: Name = None,
-    email: Email = None,
-    project: Annotated[
-        list[str] | None,
-        typer.Option("--project", metavar="PRJ", help="A project they belong to; repeatable."),
-    ] = None,
-) -> None:
+    name=Name,
+    email=Email,
+    projects=Annotated[list[str] | None, option("PRJ", "A project they belong to; repeatable.")],
+)
+def _print_added(answer: Mapping[str, Any]) -> None:
     """Add a person. They sign in with a link, a password that you give them, or an identity provider."""
-    body = {"person_id": id, "login": role, "name": name, "email": email, "projects": project}
-    answer = here.send("POST", "/people", body)
-
-    def show() -> None:
-        output.done(f"created person {id}, {role}")
-        output.say(f"Create a sign-in link: toryo person link {id}. Or set a password: toryo person password {id}")
-
-    here.answer(answer, show)
+    who = answer["person_id"]
+    output.done(f"created person {who}, {answer['login']}")
+    output.say(f"Create a sign-in link: toryo person link {who}. Or set a password: toryo person password {who}")
 
 
-@command(group, "list")
-def list_people(here: Here) -> None:
+@_all.prints("list", "GET")
+def _print_all(answer: Mapping[str, Any]) -> None:
     """List the people on this server. Owners also see how each signs in."""
-    answer = here.get("/people")
     rows = [(person["person_id"], person["name"], person["login"], _ways(person)) for person in answer["people"]]
-    here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "SIGNS IN WITH"), rows, empty="Nobody."))
+    output.table(("ID", "NAME", "ROLE", "SIGNS IN WITH"), rows, empty="Nobody.")
 
 
 def _ways(person: dict[str, Any]) -> str:
@@ -77,24 +67,20 @@ def _ways(person: dict[str, Any]) -> str:
 
 
 @command(group, "edit")
+@sends(
+    "change_person",
+    login=Annotated[Literal["owner", "member", "viewer"] | None, option(ROLES, "Their new role.")],
+    name=Name,
+    email=Email,
+)
 def edit_person(
-    here: Here,
-    person: Id,
-    role: Annotated[
-        Literal["owner", "member", "viewer"] | None, typer.Option("--role", metavar=ROLES, help="Their new role.")
-    ] = None,
-    name: Name = None,
-    email: Email = None,
-    clear: clearing.OfPerson = None,
-    yes: wider_rights.Yes = False,
+    here: Here, person: Id, body: dict[str, Any], clear: clearing.OfPerson = None, yes: wider_rights.Yes = False
 ) -> None:
     """Change the name or role of a person. Takes effect immediately, in open browsers too."""
-    body = clearing.cleared("person", clear, {"login": role, "name": name, "email": email})
-    if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "See `toryo person edit --help`.")
-    if role is not None and not yes:
+    body = edits.changes("person", body, clear)
+    if "login" in body and not yes:
         known = {each["person_id"]: each["login"] for each in here.get("/people")["people"]}
-        wider_rights.confirm(here, wider_rights.of_role(known.get(person), role))
+        wider_rights.confirm(here, wider_rights.of_role(known.get(person), body["login"]))
     before: dict[str, Any] = next((each for each in here.get("/people")["people"] if each["person_id"] == person), {})
     answer = here.send("PATCH", f"/people/{person}", body)
     here.answer(answer, lambda: output.done(edits.told(person, before, answer["person"])))
@@ -135,8 +121,5 @@ def make_link(here: Here, person: Id) -> None:
     here.answer(made, lambda: output.done(made["url"]))
 
 
-@command(group, "remove")
-def remove_person(here: Here, person: Id) -> None:
-    """Remove a person. They can no longer sign in; their history stays."""
-    answer = here.send("DELETE", f"/people/{person}")
-    here.answer(answer, lambda: output.done(f"removed {person}"))
+_REMOVE = "Remove a person. They can no longer sign in; their history stays."
+Passing(group, "/people/{person_id}", person_id=Id).says("remove", "DELETE", _REMOVE, "removed {person_id}")

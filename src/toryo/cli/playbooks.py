@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Failure, Misuse, missing
 
 group = typer.Typer(help="Check a playbook without a server.", no_args_is_help=True, rich_markup_mode=None)
@@ -22,16 +22,10 @@ def add(app: typer.Typer) -> None:
 @command(group, "check", options=("json",))
 def check(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A playbook, or a toryo.yaml with playbooks in it.")],
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TITLE", help="Show what a task with this title would become.")
-    ] = None,
-    context: Annotated[
-        str | None, typer.Option("--context", metavar="JSON", help="That task's context, for {{context.…}}.")
-    ] = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="AGENT", help="In a toryo.yaml: only this agent's playbook.")
-    ] = None,
+    file: Annotated[Path, argument("FILE", "A playbook, or a toryo.yaml with playbooks in it.")],
+    title: Annotated[str | None, option("TITLE", "Show what a task with this title would become.")] = None,
+    context: Annotated[str | None, option("JSON", "That task's context, for {{context.…}}.")] = None,
+    agent: Annotated[str | None, option("AGENT", "In a toryo.yaml: only this agent's playbook.")] = None,
 ) -> None:
     """Check a playbook, and show what it would do with a task. Mistakes are listed with their lines."""
     found = _playbooks(file, agent)

@@ -8,140 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import clearing, edits, output, shell_completion, wider_rights
-from toryo.cli.command_context import Here, command
+from toryo.cli import clearing, edits, output, project_lookup, shell_completion, wider_rights
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Passing, Read, sends
 
 group = typer.Typer(help="Create, edit, pause and archive projects.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[
-    str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=shell_completion.projects)
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A project setting; repeatable."),
-]
-
-
-def add(app: typer.Typer) -> None:
-    app.add_typer(group, name="project")
-
-
-@command(group, "add")
-def add_project(
-    here: Here,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The project's name.")],
-    dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Its id (default: a new one, which is printed).")
-    ] = None,
-    description: Annotated[
-        str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
-    ] = None,
-    set: Settings = None,
-    yes: wider_rights.Yes = False,
-) -> None:
-    """Create a project for a directory."""
-    body = {
-        "name": name,
-        "id": id,
-        "working_directory": _directory(here, dir, yes=yes),
-        "description": description,
-        "settings": settings(set),
-    }
-    answer = wider_rights.send(here, "POST", "/projects", body, yes=yes or not set)
-    here.answer(answer, lambda: print_made(answer))
-    _warn(here, answer["project"])
-
-
-@command(group, "list")
-def list_projects(here: Here) -> None:
-    """List all projects."""
-    answer = here.get("/projects")
-    rows = [
-        (project["project_id"], project["name"], project["status"], project["working_directory"])
-        for project in answer["projects"]
-    ]
-    here.answer(
-        answer,
-        lambda: output.table(
-            ("ID", "NAME", "STATUS", "DIRECTORY"),
-            rows,
-            empty="No projects yet. Add one: toryo project add NAME --dir PATH",
-        ),
-    )
-
-
-@command(group, "show")
-def show_project(here: Here, project: Id) -> None:
-    """Show a project with its settings and members."""
-    answer = here.get(f"/projects/{project}")
-    members = here.get(f"/projects/{project}/members")["agents"]
-    here.answer({**answer, "members": members}, lambda: _print_project(answer["project"], members))
-
-
-@command(group, "edit")
-def edit_project(
-    here: Here,
-    project: Id,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its new name.")] = None,
-    dir: Annotated[Path | None, typer.Option("--dir", metavar="PATH", help="Its new working directory.")] = None,
-    description: Annotated[
-        str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
-    ] = None,
-    set: Settings = None,
-    clear: clearing.OfProject = None,
-    yes: wider_rights.Yes = False,
-) -> None:
-    """Change the name, directory or settings of a project."""
-    body = {
-        "name": name,
-        "working_directory": _directory(here, dir, yes=yes) if dir else None,
-        "description": description,
-        "settings": settings(set),
-    }
-    body = clearing.cleared("project", clear, body)
-    if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "Use --name, --dir, --description, --set KEY=VALUE or --clear NAME.")
-    before = here.get(f"/projects/{project}")["project"]
-    answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
-    here.answer(answer, lambda: output.done(edits.told(project, before, answer["project"])))
-    if body["settings"] or body["working_directory"]:
-        _warn(here, answer["project"])
-
-
-@command(group, "pause")
-def pause_project(here: Here, project: Id) -> None:
-    """Pause a project. Running agents leave and keep their tasks; chats continue."""
-    _turn(here, project, "pause")
-
-
-@command(group, "resume")
-def resume_project(here: Here, project: Id) -> None:
-    """Resume a paused or archived project."""
-    _turn(here, project, "resume")
-
-
-@command(group, "archive")
-def archive_project(here: Here, project: Id) -> None:
-    """Archive a project: its agents stop until it is resumed."""
-    _turn(here, project, "archive")
-
-
-def active(here: Here) -> list[str]:
-    """The projects that are not put away."""
-    return [project["project_id"] for project in here.get("/projects")["projects"] if project["status"] != "archived"]
-
-
-def only(here: Here) -> str:
-    """The project that is meant where none is named: the only one."""
-    found = active(here)
-    if len(found) == 1:
-        return found[0]
-    there = (
-        f"Available: {', '.join(found)}." if found else "There are none yet. Add one: toryo project add NAME --dir PATH"
-    )
-    raise Misuse("Which project?", f"Choose it with --project. {there}")
+Id = Annotated[str, argument("PROJECT", "The project's id.", complete=shell_completion.projects)]
+Description = option("TEXT", "Its description, for people and agents.", "--description", "-d")
+active, only = project_lookup.active, project_lookup.only
 
 
 def settings(assignments: list[str] | None) -> dict[str, Any] | None:
@@ -155,6 +31,75 @@ def settings(assignments: list[str] | None) -> dict[str, Any] | None:
             raise Misuse(f"{assignment!r} is not a setting.", "Write --set KEY=VALUE.")
         found[name.strip()] = value.strip()
     return found
+
+
+Settings = Read(settings, set=Annotated[list[str] | None, option("KEY=VALUE", "A project setting; repeatable.")])
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="project")
+
+
+@command(group, "add")
+@sends(
+    "create_project",
+    name=Annotated[str, argument("NAME", "The project's name.")],
+    working_directory=Annotated[Path, option("PATH", "The directory its agents work in.")],
+    id=option("ID", "Its id (default: a new one, which is printed)."),
+    description=Description,
+    settings=Settings,
+)
+def add_project(here: Here, body: dict[str, Any], yes: wider_rights.Yes = False) -> None:
+    """Create a project for a directory."""
+    body["working_directory"] = _directory(here, body["working_directory"], yes=yes)
+    answer = wider_rights.send(here, "POST", "/projects", body, yes=yes or "settings" not in body)
+    here.answer(answer, lambda: print_made(answer))
+    _warn(here, answer["project"])
+
+
+@Passing(group, "/projects").prints("list", "GET")
+def _print_all(answer: Mapping[str, Any]) -> None:
+    """List all projects."""
+    columns = {"ID": "project_id", "NAME": "name", "STATUS": "status", "DIRECTORY": "working_directory"}
+    rows = [[project[key] for key in columns.values()] for project in answer["projects"]]
+    output.table([*columns], rows, empty="No projects yet. Add one: toryo project add NAME --dir PATH")
+
+
+@command(group, "show")
+def show_project(here: Here, project: Id) -> None:
+    """Show a project with its settings and members."""
+    answer = here.get(f"/projects/{project}")
+    members = here.get(f"/projects/{project}/members")["agents"]
+    here.answer({**answer, "members": members}, lambda: _print_project(answer["project"], members))
+
+
+@command(group, "edit")
+@sends(
+    "edit_project",
+    name=option("NAME", "Its new name."),
+    working_directory=Annotated[Path | None, option("PATH", "Its new working directory.")],
+    description=Description,
+    settings=Settings,
+)
+def edit_project(
+    here: Here, project: Id, body: dict[str, Any], clear: clearing.OfProject = None, yes: wider_rights.Yes = False
+) -> None:
+    """Change the name, directory or settings of a project."""
+    if "working_directory" in body:
+        body["working_directory"] = _directory(here, body["working_directory"], yes=yes)
+    body = edits.changes("project", body, clear, "Use --name, --dir, --description, --set KEY=VALUE or --clear NAME.")
+    before = here.get(f"/projects/{project}")["project"]
+    answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
+    here.answer(answer, lambda: output.done(edits.told(project, before, answer["project"])))
+    if body.keys() & {"settings", "working_directory"}:
+        _warn(here, answer["project"])
+
+
+_NOW = "{project_id} is {project[status]}"
+_one = Passing(group, "/projects/{project_id}", project_id=Id)
+_one.says("pause", "POST /pause", "Pause a project. Running agents leave and keep their tasks; chats continue.", _NOW)
+_one.says("resume", "POST /resume", "Resume a paused or archived project.", _NOW)
+_one.says("archive", "POST /archive", "Archive a project: its agents stop until it is resumed.", _NOW)
 
 
 def missing(here: Here, path: Path) -> str | None:
@@ -199,11 +144,6 @@ def _directory(here: Here, given: Path, *, yes: bool) -> str:
 def print_made(answer: dict[str, Any]) -> None:
     project = answer["project"]
     output.done(f"created project {project['project_id']} in {project['working_directory']}")
-
-
-def _turn(here: Here, project: str, verb: str) -> None:
-    answer = here.send("POST", f"/projects/{project}/{verb}")
-    here.answer(answer, lambda: output.done(f"{project} is {answer['project']['status']}"))
 
 
 def _print_project(project: dict[str, Any], members: list[dict[str, Any]]) -> None:

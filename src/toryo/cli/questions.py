@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects, shell_completion
-from toryo.cli.command_context import Here, command
+from toryo.cli import output, project_lookup, shell_completion
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Misuse
 from toryo.domain.tasks import Status
 from toryo.domain.texts import one_line, printable
@@ -20,20 +20,13 @@ def add(app: typer.Typer) -> None:
 
 def answer(
     here: Here,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id, from toryo needs.")],
+    question: Annotated[str, argument("QUESTION", "The question's id, from toryo needs.")],
     given: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ANSWER", help="An option or its number (several, if it takes several), or your words."),
+        list[str] | None, argument("ANSWER", "An option or its number (several, if it takes several), or your words.")
     ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="An answer in your own words, beside what you choose.")
-    ] = None,
-    withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Withdraw the question: the agent decides itself.")
-    ] = False,
-    reason: Annotated[
-        str | None, typer.Option("--reason", metavar="TEXT", help="Why you withdraw it; the agent receives it.")
-    ] = None,
+    text: Annotated[str | None, option("TEXT", "An answer in your own words, beside what you choose.")] = None,
+    withdraw: Annotated[bool, flag("Withdraw the question: the agent decides itself.", "--withdraw")] = False,
+    reason: Annotated[str | None, option("TEXT", "Why you withdraw it; the agent receives it.")] = None,
 ) -> None:
     """Answer a question of an agent. Without an answer, shows the question and its options."""
     if withdraw and (given or text):
@@ -74,16 +67,11 @@ def _understood(question: dict[str, Any], given: list[str]) -> tuple[list[str], 
 
 def answers(
     here: Here,
-    project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects
-        ),
-    ] = None,
-    still_open: Annotated[bool, typer.Option("--open", help="List only what waits for an answer.")] = False,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)] = None,
+    still_open: Annotated[bool, flag("List only what waits for an answer.", "--open")] = False,
 ) -> None:
     """List what agents have asked, with the answers. The newest first."""
-    names = [project] if project else projects.active(here)
+    names = [project] if project else project_lookup.active(here)
     wanted = {"state": "open"} if still_open else {}
     found = [each for name in names for each in here.every(f"/projects/{name}/questions", "questions", **wanted)]
     here.answer({"success": True, "questions": found}, lambda: _list(found))

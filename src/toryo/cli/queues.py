@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
+from toryo.cli.from_operations import Passing
 
 group = typer.Typer(help="List queue agents, and requeue failed tasks.", no_args_is_help=True, rich_markup_mode=None)
 
-Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
+Project = Annotated[str, option("PRJ", "The project's id.")]
 
 
 def add(app: typer.Typer) -> None:
     app.add_typer(group, name="queue")
 
 
-@command(group, "agents")
-def list_agents(here: Here, project: Project) -> None:
+_of_project = Passing(group, "/projects/{project_id}", project_id=Project)
+
+
+@_of_project.prints("agents", "GET /queue-agents")
+def _print_agents(answer: Mapping[str, Any]) -> None:
     """List the agents of queues. Shows the queue, when each was last seen, and its tasks."""
-    answer = here.get(f"/projects/{project}/queue-agents")
     rows = [
         (
             agent["agent_id"],
@@ -32,26 +36,21 @@ def list_agents(here: Here, project: Project) -> None:
         )
         for agent in answer["agents"]
     ]
-    columns = ("ID", "TYPE", "STATUS", "LAST SEEN", "TASKS")
-    here.answer(
-        answer,
-        lambda: output.table(columns, rows, empty="No queue agents yet. Start one: toryo agent run --type TYPE -- CMD"),
-    )
+    empty = "No queue agents yet. Start one: toryo agent run --type TYPE -- CMD"
+    output.table(("ID", "TYPE", "STATUS", "LAST SEEN", "TASKS"), rows, empty=empty)
 
 
-@command(group, "dead")
-def list_dead(here: Here, project: Project) -> None:
+@_of_project.prints("dead", "GET /dead-letters")
+def _print_dead(answer: Mapping[str, Any]) -> None:
     """List dead letters. Queue tasks that have failed permanently, newest first."""
-    answer = here.get(f"/projects/{project}/dead-letters")
     rows = [_row(task) for task in answer["tasks"]]
-    columns = ("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR")
-    here.answer(answer, lambda: output.table(columns, rows, empty="No dead letters."))
+    output.table(("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR"), rows, empty="No dead letters.")
 
 
 @command(group, "requeue")
 def requeue(
     here: Here,
-    task: Annotated[list[str], typer.Argument(metavar="TASK...", help="The tasks' ids.")],
+    task: Annotated[list[str], argument("TASK...", "The tasks' ids.")],
 ) -> None:
     """Put dead letters back into their queues. All attempts are available again."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import typer
 
 from toryo.cli import clearing, edits, output
-from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import Misuse
+from toryo.cli.command_context import Here, argument, command, option
+from toryo.cli.from_operations import Passing, sends
 
 group = typer.Typer(
     help="List quota windows, and set limits and reserves.",
@@ -18,7 +18,7 @@ group = typer.Typer(
     rich_markup_mode=None,
 )
 
-Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account, from toryo quota list.")]
+Account = Annotated[str, argument("ACCOUNT", "The account, from toryo quota list.")]
 _WINDOWS = {"5h": "5 hours", "day": "day", "week": "week"}
 
 
@@ -27,14 +27,13 @@ def add(app: typer.Typer) -> None:
 
 
 def _tokens(words: str) -> Any:
-    return typer.Option(min=1, metavar="TOKENS", help=f"Tokens of {words}.")
+    return Annotated[int | None, option("TOKENS", f"Tokens of {words}.", min=1)]
 
 
-@command(group, "list")
-def list_quotas(here: Here) -> None:
+@Passing(group, "/quotas").prints("list", "GET")
+def _print_all(answer: Mapping[str, Any]) -> None:
     """List what each account has used in its windows, and of how much."""
-    answer = here.get("/quotas")
-    here.answer(answer, lambda: _print(answer["quotas"]))
+    _print(answer["quotas"])
 
 
 @command(group, "show")
@@ -45,35 +44,28 @@ def show_quota(here: Here, account: Account) -> None:
 
 
 @command(group, "edit")
-def edit_quota(
-    here: Here,
-    account: Account,
-    limit_5h: Annotated[int | None, _tokens("five hours")] = None,
-    limit_day: Annotated[int | None, _tokens("a day")] = None,
-    limit_week: Annotated[int | None, _tokens("a week")] = None,
-    reserve: Annotated[
+@sends(
+    "edit_quota",
+    limit_5h=_tokens("five hours"),
+    limit_day=_tokens("a day"),
+    limit_week=_tokens("a week"),
+    reserve=Annotated[
         int | None,
-        typer.Option(
+        option(
+            "PERCENT",
+            "How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
             min=0,
             max=90,
-            metavar="PERCENT",
-            help="How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
         ),
-    ] = None,
-    low_priority: Annotated[
+    ],
+    low_priority=Annotated[
         Literal["any", "spare"] | None,
-        typer.Option(
-            metavar="any|spare", help="When tasks of low priority start: at any time, or only with quota to spare."
-        ),
-    ] = None,
-    clear: clearing.OfQuota = None,
-) -> None:
+        option("any|spare", "When tasks of low priority start: at any time, or only with quota to spare."),
+    ],
+)
+def edit_quota(here: Here, account: Account, body: dict[str, Any], clear: clearing.OfQuota = None) -> None:
     """Set the limits and the reserve of an account. A limit that is cleared is learnt again."""
-    body: dict[str, Any] = {"limit_5h": limit_5h, "limit_day": limit_day, "limit_week": limit_week, "reserve": reserve}
-    body["low_priority"] = low_priority
-    body = clearing.cleared("quota", clear, body)
-    if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "See `toryo quota edit --help`.")
+    body = edits.changes("quota", body, clear)
     path = f"/quotas/{quote(account, safe='')}"
     before = _settings(here.get(path))
     answer = here.send("PATCH", path, body)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, option
 
 
 def add(app: typer.Typer) -> None:
@@ -16,10 +16,8 @@ def add(app: typer.Typer) -> None:
 
 def sessions(
     here: Here,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="SESSION", help="End this session or launch at once.")
-    ] = None,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why the session is ended.")] = None,
+    end: Annotated[str | None, option("SESSION", "End this session or launch at once.")] = None,
+    reason: Annotated[str | None, option("TEXT", "Why the session is ended.")] = None,
 ) -> None:
     """List active agent sessions, or end one."""
     if end is not None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 import typer
 
 from toryo.cli import task_lookup
-from toryo.cli.command_context import Here
+from toryo.cli.command_context import Here, argument
 
 MOST = 200
 """Ids that are offered."""
@@ -66,4 +66,4 @@ def _of(here: Here, path: str, what: str, key: str, help_: str) -> Iterator[tupl
     return ((each[key], str(each[help_])) for each in here.get(path)[what])
 
 
-TASK = typer.Argument(metavar="TASK", help="The task's id, its title, or the end of its id.", autocompletion=tasks)
+TASK = argument("TASK", "The task's id, its title, or the end of its id.", complete=tasks)

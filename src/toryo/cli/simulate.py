@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.events import pages
 from toryo.cli.exit_codes import Misuse, missing
 
@@ -33,24 +33,20 @@ def add(app: typer.Typer) -> None:
 
 def simulate(
     here: Here,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="One or more teams (toryo.yaml).")],
+    files: Annotated[list[Path], argument("FILE...", "One or more teams (toryo.yaml).")],
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="N", min=0, max=2**53 - 1, help="Of chance; the same one gives the same run."),
+        int | None, option("N", "Of chance; the same one gives the same run.", min=0, max=2**53 - 1)
     ] = None,
     recorded: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="RUN",
-            help="Take times, failures and costs from a recorded run: a data directory, a file of `toryo export "
+        option(
+            "RUN",
+            "Take times, failures and costs from a recorded run: a data directory, a file of `toryo export "
             "events`, or a project of the server.",
+            "--from",
         ),
     ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option("--keep", metavar="DIR", help="Keep the database, to look at the run with toryo server."),
-    ] = None,
+    keep: Annotated[Path | None, option("DIR", "Keep the database, to look at the run with toryo server.")] = None,
 ) -> None:
     """Simulate a team without starting a program. Shows starts, calls, tokens, cost and waiting times. Several files
     are compared side by side. How its agents behave is in the section `simulation:` of the file."""

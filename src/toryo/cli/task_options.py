@@ -6,87 +6,41 @@ import json
 import re
 from typing import Annotated, Any, Literal
 
-import typer
-
 from toryo.cli import shell_completion
+from toryo.cli.command_context import option
 from toryo.cli.exit_codes import Misuse
 
 Project = Annotated[
     str | None,
-    typer.Option(
-        "--project",
-        metavar="PRJ",
-        help="The project's id; optional if there is only one.",
-        autocompletion=shell_completion.projects,
-    ),
+    option("PRJ", "The project's id; optional if there is only one.", "--project", complete=shell_completion.projects),
 ]
-Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT", help="What to do, in full.")]
-Assignee = Annotated[
-    str | None,
-    typer.Option(
-        "--assignee", metavar="AGENT", help="The agent or person who does it.", autocompletion=shell_completion.agents
-    ),
-]
-AgentType = Annotated[
-    str | None, typer.Option("--agent-type", metavar="T", help="The queue it goes to, instead of an assignee.")
-]
+Description = Annotated[str | None, option("TEXT", "What to do, in full.", "--description", "-d")]
+Assignee = Annotated[str | None, option("AGENT", "The agent or person who does it.", complete=shell_completion.agents)]
+AgentType = Annotated[str | None, option("T", "The queue it goes to, instead of an assignee.")]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
-    typer.Option("--priority", metavar="low|medium|high|critical", help="Its priority; urgent means critical."),
+    option("low|medium|high|critical", "Its priority; urgent means critical."),
 ]
 Context = Annotated[
     str | None,
-    typer.Option(
-        "--context", metavar="JSON", help='Data for the assignee, as a JSON object; a command agent runs its "command".'
-    ),
+    option("JSON", 'Data for the assignee, as a JSON object; a command agent runs its "command".', "--context"),
 ]
 Accept = Annotated[
     list[str] | None,
-    typer.Option(
-        "--accept",
-        metavar="CHECK",
-        help="A command that must succeed before the task can complete, or a check of any kind as JSON; repeatable.",
+    option(
+        "CHECK", "A command that must succeed before the task can complete, or a check of any kind as JSON; repeatable."
     ),
 ]
 AcceptFile = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--accept-file", metavar="PATH", help="A file that must exist before the task can complete; repeatable."
-    ),
+    list[str] | None, option("PATH", "A file that must exist before the task can complete; repeatable.")
 ]
 AcceptReview = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--accept-review",
-        metavar="ID",
-        help="An agent or a person who must approve before the task can complete; repeatable.",
-    ),
+    list[str] | None, option("ID", "An agent or a person who must approve before the task can complete; repeatable.")
 ]
-
-
-Touches = Annotated[
-    list[str] | None,
-    typer.Option("--touches", metavar="GLOB", help="Files that it will change, such as 'src/api/**'; repeatable."),
-]
-Budget = Annotated[
-    float | None,
-    typer.Option("--budget", metavar="USD", help="US dollars that it and its subtasks may cost.", min=0),
-]
-BudgetTokens = Annotated[
-    int | None,
-    typer.Option("--budget-tokens", metavar="N", help="Tokens that it and its subtasks may use.", min=0),
-]
-MaxFailures = Annotated[
-    int | None,
-    typer.Option("--max-failures", metavar="N", help="Failures in a row that stop it (default: 3); 0: none do."),
-]
+MaxFailures = Annotated[int | None, option("N", "Failures in a row that stop it (default: 3); 0: none do.")]
 Status = Annotated[
     Literal["backlog", "todo", "in_progress"] | None,
-    typer.Option(
-        "--status",
-        metavar="backlog|todo|in_progress",
-        help="The first status of its tasks (default: in_progress if there is an assignee).",
-    ),
+    option("backlog|todo|in_progress", "The first status of its tasks (default: in_progress if there is an assignee)."),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -18,13 +18,14 @@ from toryo.cli import (
     merge_queue,
     needs,
     output,
-    projects,
+    project_lookup,
     shell_completion,
     terminal_questions,
     worktrees,
 )
-from toryo.cli.command_context import MOST_A_PAGE, Here, command
+from toryo.cli.command_context import MOST_A_PAGE, Here, argument, command, flag, option
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
+from toryo.cli.from_operations import Passing, Read, sends
 from toryo.cli.reconnecting import following
 from toryo.cli.task_options import (
     Accept,
@@ -32,13 +33,10 @@ from toryo.cli.task_options import (
     AcceptReview,
     AgentType,
     Assignee,
-    Budget,
-    BudgetTokens,
     Context,
     Description,
     Priority,
     Project,
-    Touches,
     given_acceptance,
     given_context,
 )
@@ -57,10 +55,17 @@ _NAMED = 8
 """How many agents are listed as possible assignees."""
 
 Id = Annotated[str, shell_completion.TASK]
-Reason = Annotated[
-    str | None,
-    typer.Option("--reason", metavar="TEXT", help="The reason; the agent that works on the task receives it."),
-]
+Reason = Annotated[str | None, option("TEXT", "The reason; the agent that works on the task receives it.")]
+_WORK = {
+    "context": Read(given_context, context=Context),
+    "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
+    "touches": Annotated[
+        list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")
+    ],
+    "budget_usd": Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)],
+    "budget_tokens": Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)],
+}
+"""What is sent of a task's work when it is created, and when it is edited."""
 STATUSES = "One of backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
 
@@ -72,54 +77,28 @@ def add(app: typer.Typer) -> None:
 
 
 @command(group, "add")
-def add_task(
-    here: Here,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="What to do, in a few words.")],
-    project: Project = None,
-    description: Description = None,
-    assignee: Assignee = None,
-    agent_type: AgentType = None,
-    priority: Priority = None,
-    depends_on: Annotated[
-        list[str] | None,
-        typer.Option("--depends-on", metavar="TASK", help="A task that must be completed first; repeatable."),
-    ] = None,
-    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Its parent task.")] = None,
-    status: Annotated[
+@sends(
+    "file_task",
+    title=Annotated[str, argument("TITLE", "What to do, in a few words.")],
+    project_id=Project,
+    description=Description,
+    assignee_id=Assignee,
+    agent_type=AgentType,
+    priority=Priority,
+    dependencies=Annotated[list[str] | None, option("TASK", "A task that must be completed first; repeatable.")],
+    parent_task_id=option("TASK", "Its parent task."),
+    status=Annotated[
         Literal["backlog", "todo", "in_progress"] | None,
-        typer.Option(
-            "--status",
-            metavar="backlog|todo|in_progress",
-            help="Its initial status (default: todo); in_progress starts the assignee.",
-        ),
-    ] = None,
-    context: Context = None,
-    accept: Accept = None,
-    accept_file: AcceptFile = None,
-    accept_review: AcceptReview = None,
-    touches: Touches = None,
-    budget: Budget = None,
-    budget_tokens: BudgetTokens = None,
-) -> None:
+        option("backlog|todo|in_progress", "Its initial status (default: todo); in_progress starts the assignee."),
+    ],
+    **_WORK,
+)
+def add_task(here: Here, body: dict[str, Any]) -> None:
     """Create a task."""
-    body = {
-        "title": title,
-        "description": description,
-        "assignee_id": assignee,
-        "agent_type": agent_type,
-        "priority": priority,
-        "dependencies": depends_on or None,
-        "parent_task_id": parent,
-        "status": status,
-        "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file, accept_review),
-        "touches": touches or None,
-        "budget_usd": budget,
-        "budget_tokens": budget_tokens,
-    }
-    answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
+    project = body.pop("project_id", None) or project_lookup.only(here)
+    answer = here.send("POST", f"/projects/{project}/tasks", body)
     here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
-    if not (here.json or assignee or agent_type):
+    if not (here.json or body.keys() & {"assignee_id", "agent_type"}):
         output.say(*_how_to_assign(here, answer["task"]))
 
 
@@ -142,21 +121,14 @@ def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
 @command(group, "list")
 def list_tasks(
     here: Here,
-    project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects
-        ),
-    ] = None,
-    status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)] = None,
+    status: Annotated[Status | None, option("STATUS", STATUSES)] = None,
     assignee: Assignee = None,
-    parent: Annotated[
-        str | None, typer.Option("--parent", metavar="TASK", help="Limit to the subtasks of this task.")
-    ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Include tasks that were closed more than a day ago.")] = False,
+    parent: Annotated[str | None, option("TASK", "Limit to the subtasks of this task.")] = None,
+    all_: Annotated[bool, flag("Include tasks that were closed more than a day ago.", "--all")] = False,
 ) -> None:
     """List the tasks of a project, or of all projects. Subtasks are indented below their parent tasks."""
-    names = [project] if project else projects.active(here)
+    names = [project] if project else project_lookup.active(here)
     only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
     if not all_ and not status and not parent:
         only["closed_since"] = _a_day_ago()
@@ -230,7 +202,7 @@ def watch_task(here: Here, task: Id) -> None:
 def move_task(
     here: Here,
     task: Id,
-    status: Annotated[Status | None, typer.Argument(metavar="STATUS", help=STATUSES)] = None,
+    status: Annotated[Status | None, argument("STATUS", STATUSES)] = None,
     reason: Reason = None,
 ) -> None:
     """Change the status of a task. Without a STATUS, prints the possible ones."""
@@ -240,47 +212,21 @@ def move_task(
 
 
 @command(group, "edit")
-def edit_task(
-    here: Here,
-    task: Id,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its new title.")] = None,
-    description: Description = None,
-    priority: Priority = None,
-    assignee: Assignee = None,
-    context: Context = None,
-    accept: Accept = None,
-    accept_file: AcceptFile = None,
-    accept_review: AcceptReview = None,
-    touches: Touches = None,
-    budget: Budget = None,
-    budget_tokens: BudgetTokens = None,
-    depends_on: Annotated[
-        list[str] | None,
-        typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed first; repeatable."),
-    ] = None,
-    no_longer_on: Annotated[
-        list[str] | None,
-        typer.Option("--no-longer-on", metavar="TASK", help="A task that it no longer waits for; repeatable."),
-    ] = None,
-    clear: clearing.OfTask = None,
-) -> None:
+@sends(
+    "edit_task",
+    title=option("TEXT", "Its new title."),
+    description=Description,
+    priority=Priority,
+    assignee_id=Assignee,
+    **_WORK,
+    add_dependencies=Annotated[
+        list[str] | None, option("TASK", "Another task that must be completed first; repeatable.")
+    ],
+    remove_dependencies=Annotated[list[str] | None, option("TASK", "A task that it no longer waits for; repeatable.")],
+)
+def edit_task(here: Here, task: Id, body: dict[str, Any], clear: clearing.OfTask = None) -> None:
     """Change the text, assignee or dependencies of a task."""
-    body = {
-        "title": title,
-        "description": description,
-        "priority": priority,
-        "assignee_id": assignee,
-        "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file, accept_review),
-        "touches": touches or None,
-        "budget_usd": budget,
-        "budget_tokens": budget_tokens,
-        "add_dependencies": depends_on or None,
-        "remove_dependencies": no_longer_on or None,
-    }
-    body = clearing.cleared("task", clear, body)
-    if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "See `toryo task edit --help`.")
+    body = edits.changes("task", body, clear)
     before = here.get(f"/tasks/{task}")["task"]
     answer = here.send("PATCH", f"/tasks/{task}", body)
     here.answer(answer, lambda: output.done(edits.told(task, before, answer["task"])))
@@ -323,7 +269,7 @@ def cancel_task(here: Here, task: Id, reason: Reason = None) -> None:
 def approve_task(
     here: Here,
     task: Id,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Annotated[bool, flag("Do not ask for confirmation.", "--yes")] = False,
 ) -> None:
     """Approve a requested task. Shows the task and asks for confirmation; approves only what was shown."""
     shown = here.get(f"/tasks/{task}")["task"]
@@ -350,39 +296,25 @@ def _request(task: dict[str, Any]) -> dict[str, Any]:
     return asdict(written(**{name: task[name] for name in (*texts, *facts)}))
 
 
-@command(group, "reject")
-def reject_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Reject a requested task."""
-    answer = here.send("POST", f"/tasks/{task}/reject", {"reason": reason})
-    here.answer(answer, lambda: output.done(f"rejected {task}"))
+_one = Passing(group, "/tasks/{task_id}", task_id=Id)
+_one.says("reject", "POST /reject", "Reject a requested task.", "rejected {task_id}", reason=Reason)
+_one.says(
+    "confirm",
+    "POST /checks/confirm",
+    "Confirm acceptance checks by hand. For tasks that no Coordinator can check.",
+    "confirmed the checks of {task_id}",
+    passed=(Annotated[bool, flag("Whether they passed (default: --passed).", "--passed/--not-passed")], True),
+)
 
 
-@command(group, "confirm")
-def confirm_task(
-    here: Here,
-    task: Id,
-    passed: Annotated[
-        bool, typer.Option("--passed/--not-passed", help="Whether they passed (default: --passed).")
-    ] = True,
-) -> None:
-    """Confirm acceptance checks by hand. For tasks that no Coordinator can check."""
-    answer = here.send("POST", f"/tasks/{task}/checks/confirm", {"passed": passed})
-    here.answer(answer, lambda: output.done(f"confirmed the checks of {task}"))
-
-
-@command(group, "steer")
-def steer_task(
-    here: Here,
-    task: Id,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should know or do.")],
-) -> None:
+@_one.prints("steer", "POST /steer", text=Annotated[str, argument("TEXT", "What it should know or do.")])
+def _print_steered(answer: Mapping[str, Any]) -> None:
     """Send a message to the agent that works on a task. If none does now, the next session gets it. An agent without a
     model (command, playbook) does not act on it; the answer says so."""
-    answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
     told = f"Sent to {answer['delivered_to']}."
     if answer["delivered_to"] == NEXT_SESSION:
         told = "Saved. The next session of this task reads it first."
-    here.answer(answer, lambda: output.done(*answer.get("warnings", [told])))
+    output.done(*answer.get("warnings", [told]))
 
 
 def _without_status(task: dict[str, Any]) -> Misuse:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects
-from toryo.cli.command_context import Here, command
+from toryo.cli import output, project_lookup
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse, missing
+from toryo.cli.from_operations import Passing, Read
 from toryo.cli.task_options import Project
 
 group = typer.Typer(
     help="Create trees of tasks again and again, from templates.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Name = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name, from toryo template list.")]
+Name = Annotated[str, argument("TEMPLATE", "Its name, from toryo template list.")]
 
 
 def add(app: typer.Typer) -> None:
     app.add_typer(group, name="template")
 
 
-@command(group, "list")
-def list_templates(here: Here, project: Project = None) -> None:
+_one = Passing(group, "/projects/{project_id}/templates/{name}", name=Name)
+
+
+@Passing(group, "/projects/{project_id}/templates").prints("list", "GET", project_id=Project)
+def _print_all(answer: Mapping[str, Any]) -> None:
     """List the templates of a project."""
-    answer = here.get(f"{_path(here, project)}")
     rows = [
         (
             each["name"],
@@ -36,31 +40,26 @@ def list_templates(here: Here, project: Project = None) -> None:
         )
         for each in answer["templates"]
     ]
-    here.answer(
-        answer,
-        lambda: output.table(
-            ("NAME", "PARAMETERS", "TASKS", "DESCRIPTION"),
-            rows,
-            empty="No templates yet. Save one: toryo template add FILE",
-            right=(2,),
-        ),
-    )
+    empty = "No templates yet. Save one: toryo template add FILE"
+    output.table(("NAME", "PARAMETERS", "TASKS", "DESCRIPTION"), rows, empty=empty, right=(2,))
 
 
-@command(group, "show")
-def show_template(here: Here, template: Name, project: Project = None) -> None:
+@_one.prints("show", "GET", project_id=Project)
+def _print(answer: Mapping[str, Any]) -> None:
     """Show a template: its parameters, and the tasks that it creates."""
-    answer = here.get(f"{_path(here, project)}/{template}")
-    here.answer(answer, lambda: _print(answer["template"]))
+    template = answer["template"]
+    output.done(f"{template['name']}: {template['description']}" if template["description"] else template["name"])
+    for one in template["parameters"]:
+        words = f": {one['description']}" if one["description"] else ""
+        output.done(f"  {_parameter(one)}{words}")
+    output.done("Tasks:", *(f"  {title}" for title in template["tasks"]))
 
 
 @command(group, "add")
 def add_template(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file with parameters and tasks.")],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Its name (default: that of the file).")
-    ] = None,
+    file: Annotated[Path, argument("FILE", "A YAML file with parameters and tasks.")],
+    name: Annotated[str | None, option("NAME", "Its name (default: that of the file).")] = None,
     project: Project = None,
 ) -> None:
     """Save a template from a file. It replaces one of the same name."""
@@ -83,31 +82,27 @@ def add_template(
     )
 
 
-@command(group, "use")
-def use_template(
-    here: Here,
-    template: Name,
-    values: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; repeatable."),
-    ] = None,
-    project: Project = None,
-) -> None:
+@_one.prints(
+    "use",
+    "POST /use",
+    values=Read(
+        lambda given: _values(given or []),
+        values=Annotated[list[str] | None, option("NAME=VALUE", "The value of a parameter; repeatable.", "--set")],
+    ),
+    project_id=Project,
+)
+def _print_used(answer: Mapping[str, Any]) -> None:
     """Create the tasks of a template: all of them, or none."""
-    answer = here.send("POST", f"{_path(here, project)}/{template}/use", {"values": _values(values or [])})
     made = answer["task_ids"]
-    here.answer(answer, lambda: output.done(f"created {len(made)} {'task' if len(made) == 1 else 'tasks'}", *made))
+    output.done(f"created {len(made)} {'task' if len(made) == 1 else 'tasks'}", *made)
 
 
-@command(group, "delete")
-def delete_template(here: Here, template: Name, project: Project = None) -> None:
-    """Delete a template. The tasks that it has created stay."""
-    answer = here.send("DELETE", f"{_path(here, project)}/{template}")
-    here.answer(answer, lambda: output.done(f"deleted {template}"))
+_DELETE = "Delete a template. The tasks that it has created stay."
+_one.says("delete", "DELETE", _DELETE, "deleted {name}", project_id=Project)
 
 
 def _path(here: Here, project: str | None) -> str:
-    return f"/projects/{project or projects.only(here)}/templates"
+    return f"/projects/{project or project_lookup.only(here)}/templates"
 
 
 def _values(given: list[str]) -> dict[str, str]:
@@ -124,11 +119,3 @@ def _values(given: list[str]) -> dict[str, str]:
 
 def _parameter(one: dict[str, Any]) -> str:
     return str(one["name"]) if one["default"] is None else f"{one['name']}={one['default']}"
-
-
-def _print(template: dict[str, Any]) -> None:
-    output.done(f"{template['name']}: {template['description']}" if template["description"] else template["name"])
-    for one in template["parameters"]:
-        words = f": {one['description']}" if one["description"] else ""
-        output.done(f"  {_parameter(one)}{words}")
-    output.done("Tasks:", *(f"  {title}" for title in template["tasks"]))

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import typer
 
 from toryo.cli import output, shell_completion, task_lookup
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag
 from toryo.domain.texts import one_line
 
 
@@ -21,13 +21,13 @@ def trace(
     here: Here,
     id: Annotated[
         str,
-        typer.Argument(
-            metavar="ID",
-            help="The request's correlation id, or one of its tasks: its id, its title, or the end of its id.",
-            autocompletion=shell_completion.tasks,
+        argument(
+            "ID",
+            "The request's correlation id, or one of its tasks: its id, its title, or the end of its id.",
+            complete=shell_completion.tasks,
         ),
     ],
-    events: Annotated[bool, typer.Option("--events", help="Include the events of each task.")] = False,
+    events: Annotated[bool, flag("Include the events of each task.", "--events")] = False,
 ) -> None:
     """Show everything that a request caused, as a tree."""
     from toryo.client import RefusalError

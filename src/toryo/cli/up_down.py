@@ -14,7 +14,7 @@ import typer
 
 from toryo import data_directories, process_locks, removed_keys, wrong_values
 from toryo.cli import open_dashboard, output, waiting
-from toryo.cli.command_context import Here, command, taking, warn_of_clear_text
+from toryo.cli.command_context import Here, command, flag, option, taking, warn_of_clear_text
 from toryo.cli.exit_codes import FAILED, Failure, Misuse, ServerAway
 from toryo.cli.parent_watch import EndsWithStdin, heed_parent
 from toryo.nearest import nearest
@@ -27,44 +27,22 @@ coordinators = typer.Typer(
     help="Start and watch the agents' processes on this machine.", invoke_without_command=True, rich_markup_mode=None
 )
 
-Host = Annotated[
-    str | None, typer.Option("--host", metavar="HOST", help="The address to listen on (default: 127.0.0.1).")
-]
+Host = Annotated[str | None, option("HOST", "The address to listen on (default: 127.0.0.1).")]
 Port = Annotated[
-    int | None,
-    typer.Option(
-        "--port", min=0, max=65535, metavar="PORT", help="The port to listen on (default: 8765); 0 picks a free one."
-    ),
+    int | None, option("PORT", "The port to listen on (default: 8765); 0 picks a free one.", min=0, max=65535)
 ]
-Socket = Annotated[Path | None, typer.Option("--socket", metavar="PATH", help="A Unix socket to listen on as well.")]
+Socket = Annotated[Path | None, option("PATH", "A Unix socket to listen on as well.")]
 DatabaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        help="The database, sqlite:///… or postgresql://… (default: toryo.db in the data directory).",
-    ),
+    str | None, option("URL", "The database, sqlite:///… or postgresql://… (default: toryo.db in the data directory).")
 ]
 RedisUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--redis",
-        metavar="URL",
-        help="Redis for hints between servers and for shared values, redis://… (default: none).",
-    ),
+    str | None, option("URL", "Redis for hints between servers and for shared values, redis://… (default: none).")
 ]
 ConfigFile = Annotated[
-    Path | None,
-    typer.Option("--config", "-c", metavar="FILE", help="The Coordinator's configuration, a coordinator_config.yaml."),
+    Path | None, option("FILE", "The Coordinator's configuration, a coordinator_config.yaml.", "--config", "-c")
 ]
 MaxConcurrent = Annotated[
-    int | None,
-    typer.Option(
-        "--max-concurrent",
-        min=1,
-        metavar="N",
-        help="How many agents to run at a time (default: 3, or the value in FILE).",
-    ),
+    int | None, option("N", "How many agents to run at a time (default: 3, or the value in FILE).", min=1)
 ]
 
 LEAVES_WITHIN_SECONDS = 60
@@ -88,7 +66,7 @@ def up(
     redis: RedisUrl = None,
     max_concurrent: MaxConcurrent = None,
     config: ConfigFile = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard; print the link only.")] = False,
+    no_open: Annotated[bool, flag("Do not open the dashboard; print the link only.", "--no-open")] = False,
 ) -> None:
     """Start a server, its dashboard and a Coordinator. Prints a sign-in link. ^C stops everything: first the
     Coordinator with its agents, then the server."""
@@ -204,10 +182,7 @@ def coordinator(
     here: Here,
     config: ConfigFile = None,
     max_concurrent: MaxConcurrent = None,
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="NAME", help="The Coordinator's name (default: the name of the machine)."),
-    ] = None,
+    id: Annotated[str | None, option("NAME", "The Coordinator's name (default: the name of the machine).")] = None,
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
     """Start and watch the agents' processes on this machine, until ^C. Without a file every agent may be started."""
@@ -235,10 +210,7 @@ def coordinator(
 def check(
     here: Here,
     config: ConfigFile = None,
-    script: Annotated[
-        list[Path] | None,
-        typer.Option("--script", metavar="FILE", help="Check this script of an agent, too; repeatable."),
-    ] = None,
+    script: Annotated[list[Path] | None, option("FILE", "Check this script of an agent, too; repeatable.")] = None,
 ) -> None:
     """Check a coordinator_config.yaml, or a script. Lists the programs that are missing or not logged in."""
     _check_scripts(script or [])

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, option
 from toryo.cli.exit_codes import Misuse
 
 GROUPS = ("day", "agent", "project", "task", "launch", "provider", "model", "purpose")
@@ -25,22 +25,13 @@ def add(app: typer.Typer) -> None:
 
 def usage(
     here: Here,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Limit to this agent.")] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", metavar="TASK", help="Limit to this task and everything below it.")
-    ] = None,
-    days: Annotated[
-        int | None,
-        typer.Option("--days", min=1, metavar="N", help="The last N days (default: 7; with --task: all days)."),
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="DAY", help="The first day, for example 2027-01-15.")
-    ] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="DAY", help="The last day.")] = None,
-    by: Annotated[
-        str, typer.Option("--by", metavar="NAME,…", help=f"Group by one or more of {', '.join(GROUPS)}.")
-    ] = "day,agent",
+    project: Annotated[str | None, option("PRJ", "Limit to this project.")] = None,
+    agent: Annotated[str | None, option("AGENT", "Limit to this agent.")] = None,
+    task: Annotated[str | None, option("TASK", "Limit to this task and everything below it.")] = None,
+    days: Annotated[int | None, option("N", "The last N days (default: 7; with --task: all days).", min=1)] = None,
+    since: Annotated[str | None, option("DAY", "The first day, for example 2027-01-15.")] = None,
+    until: Annotated[str | None, option("DAY", "The last day.")] = None,
+    by: Annotated[str, option("NAME,…", f"Group by one or more of {', '.join(GROUPS)}.")] = "day,agent",
 ) -> None:
     """Show token usage and cost. Cost is shown where prices are known. Days are UTC."""
     when = since is not None or until is not None or task is not None

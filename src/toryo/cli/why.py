@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import logs, output, shell_completion, task_lookup, tasks
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.domain.texts import one_line
 
 
@@ -19,15 +19,15 @@ def why(
     here: Here,
     of: Annotated[
         str,
-        typer.Argument(
-            metavar="AGENT|TASK",
-            help="The agent's id; or a task's id, its title, or the end of its id.",
-            autocompletion=shell_completion.agents,
+        argument(
+            "AGENT|TASK",
+            "The agent's id; or a task's id, its title, or the end of its id.",
+            complete=shell_completion.agents,
         ),
     ],
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.")] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show which launch rule decided, and the codes of the decision.")
+        bool, flag("Show which launch rule decided, and the codes of the decision.", "--verbose", "-v")
     ] = False,
 ) -> None:
     """Explain why an agent is not running, or why a task waits. Also says what to do about it; --json has the facts."""

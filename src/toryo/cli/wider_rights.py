@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-import typer
-
 from toryo.cli import output, terminal_questions
-from toryo.cli.command_context import Here
+from toryo.cli.command_context import Here, flag
 from toryo.cli.exit_codes import Misuse
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation if this grants more rights.")]
+Yes = Annotated[bool, flag("Do not ask for confirmation if this grants more rights.", "--yes", "-y")]
 YesOfAgents = Annotated[
     bool,
-    typer.Option(
+    flag(
+        "Do not ask for confirmation if this grants more rights, and accept a provider or account that looks misspelt.",
         "--yes",
         "-y",
-        help="Do not ask for confirmation if this grants more rights, and accept a provider or account that looks "
-        "misspelt.",
     ),
 ]
 MEANT = "Did you mean"

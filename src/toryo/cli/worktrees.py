@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output, shell_completion, terminal_questions
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Failure, Misuse
 from toryo.cli.reconnecting import following
 from toryo.domain.texts import coloured, one_line, printable
@@ -31,14 +31,7 @@ the server waits for the exit."""
 
 Id = Annotated[str, shell_completion.TASK]
 Patience = Annotated[
-    float,
-    typer.Option(
-        "--wait",
-        metavar="SECONDS",
-        min=0,
-        envvar="TORYO_WORKTREE_JOB_WAIT",
-        help="How many seconds to wait for the Coordinator.",
-    ),
+    float, option("SECONDS", "How many seconds to wait for the Coordinator.", min=0, envvar="TORYO_WORKTREE_JOB_WAIT")
 ]
 
 
@@ -55,8 +48,8 @@ def add_to_tasks(group: typer.Typer) -> None:
 
 def worktrees(
     here: Here,
-    project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Include merged and discarded worktrees.")] = False,
+    project: Annotated[str | None, option("PRJ", "Limit to this project.")] = None,
+    everything: Annotated[bool, flag("Include merged and discarded worktrees.", "--all")] = False,
 ) -> None:
     """List the worktrees of tasks. Shows the branch, the size of the changes, and what prevents a merge."""
     known = here.get("/projects")["projects"]
@@ -72,14 +65,9 @@ def worktrees(
 def diff(
     here: Here,
     task: Id,
-    stat: Annotated[
-        bool, typer.Option("--stat", help="Show only the files, and how many lines were changed in each.")
-    ] = False,
+    stat: Annotated[bool, flag("Show only the files, and how many lines were changed in each.", "--stat")] = False,
     context: Annotated[
-        int,
-        typer.Option(
-            "--context", "-U", metavar="LINES", min=0, max=1000, help="Unchanged lines to show around each change."
-        ),
+        int, option("LINES", "Unchanged lines to show around each change.", "--context", "-U", min=0, max=1000)
     ] = 3,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
@@ -92,19 +80,16 @@ def merge(
     here: Here,
     task: Id,
     into: Annotated[
-        str | None,
-        typer.Option("--into", metavar="BRANCH", help="The target branch (default: the branch the work started from)."),
+        str | None, option("BRANCH", "The target branch (default: the branch the work started from).")
     ] = None,
-    message: Annotated[
-        str | None, typer.Option("--message", "-m", metavar="TEXT", help="The commit message of the merge.")
-    ] = None,
-    only: Annotated[bool, typer.Option("--only", help="Leave out the changes of its subtasks.")] = False,
+    message: Annotated[str | None, option("TEXT", "The commit message of the merge.", "--message", "-m")] = None,
+    only: Annotated[bool, flag("Leave out the changes of its subtasks.", "--only")] = False,
     anyway: Annotated[
         bool,
-        typer.Option(
-            "--anyway",
-            help="Merge it as it is: also while requested changes are being made, if it has changed since its checks "
+        flag(
+            "Merge it as it is: also while requested changes are being made, if it has changed since its checks "
             "passed, and onto commits of the base branch that you were told of.",
+            "--anyway",
         ),
     ] = False,
     wait: Patience = PATIENCE_SECONDS,
@@ -131,7 +116,7 @@ def merge(
 def request_changes(
     here: Here,
     task: Id,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What has to change.")],
+    text: Annotated[str, argument("TEXT", "What has to change.")],
 ) -> None:
     """Request changes to what a completed task has done. A new task for the same agent makes them; until it ends, the
     review waits for it."""
@@ -144,7 +129,7 @@ def request_changes(
 def discard(
     here: Here,
     task: Id,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: Annotated[bool, flag("Do not ask for confirmation.", "--yes", "-y")] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
     """Discard the changes of a task. Prints how to restore its commits."""

@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 
 from toryo import data_directories, process_locks, untrusted_files
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.exit_codes import FAILED, INTERRUPTED, Failure, Misuse
 
 LIMIT_SECONDS = 300
@@ -43,17 +43,14 @@ def add(app: typer.Typer) -> None:
 def demo(
     here: Here,
     dir: Annotated[
-        Path | None,
-        typer.Option("--dir", metavar="DIR", help="The directory to work in, new or empty (default: a temporary one)."),
+        Path | None, option("DIR", "The directory to work in, new or empty (default: a temporary one).")
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Offer the dashboard, and keep the server running afterwards, until ^C.")
+        bool, flag("Offer the dashboard, and keep the server running afterwards, until ^C.", "--keep")
     ] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Without the pauses in which people can watch, for scripts.")
-    ] = False,
+    quick: Annotated[bool, flag("Without the pauses in which people can watch, for scripts.", "--quick")] = False,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Do not open the dashboard with --keep; print the link only.")
+        bool, flag("Do not open the dashboard with --keep; print the link only.", "--no-browser")
     ] = False,
 ) -> None:
     """Run a demo team, for about a minute. No model and no API key are needed. What waits for a person is shown, and
