@@ -12,12 +12,11 @@ from pydantic import Field, model_validator
 
 from toryo.domain import creation_rules
 from toryo.domain.agents import Role
-from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.sessions import Choice
-from toryo.domain.tasks import Status, Task, priority_named
+from toryo.domain.tasks import Status, Task
 from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
@@ -28,7 +27,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
+from toryo.operations.tasks import below_main_task, given, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
 
@@ -228,13 +227,13 @@ def _subtask(call: Call, wanted: CreateTask) -> Created:
             "Pass agent_type and task_description instead of title and description.",
         )
     refuse_session(catalogue()["create_task"], call.caller)
-    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent, one_by_one=True).values()
+    [made] = _create(call, wanted.parent_task_id, [given.draft(wanted)], wanted.intent, one_by_one=True).values()
     return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
 
 
 def _filing_of_one(asked: Asked[CreateTask]) -> queue_tasks.Filing:
     _refuse_other_than_orchestrators(asked.call)
-    wanted = queue_tasks.Wanted.of(asked.wanted)
+    wanted = given.noun(queue_tasks.Wanted, asked.wanted)
     return queue_tasks.Filing.of_one(asked.call, wanted, asked.wanted.idempotency_key)
 
 
@@ -255,7 +254,7 @@ def create_queue_tasks(calls: Calls[CreateQueueTasks]) -> dict[Asked[CreateQueue
 
 def _filing_of_all(asked: Asked[CreateQueueTasks]) -> queue_tasks.Filing:
     _refuse_other_than_orchestrators(asked.call)
-    wanted = [queue_tasks.Wanted.of(each) for each in asked.wanted.tasks]
+    wanted = [given.noun(queue_tasks.Wanted, each) for each in asked.wanted.tasks]
     return queue_tasks.Filing.of_all(asked.call, wanted, asked.wanted.idempotency_key)
 
 
@@ -287,7 +286,7 @@ def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
     before: dict[str, str] | None = once.before(call, local_id_to_real_id=lambda made: made)
     if before is not None:
         return _batch({name: call.task(each) for name, each in before.items()})
-    made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
+    made = _create(call, wanted.parent_task_id, [given.draft(each) for each in wanted.tasks], wanted.intent)
     once.remember(call, {name: each.task.id for name, each in made.items()})
     return _batch({name: each.task for name, each in made.items()})
 
@@ -298,20 +297,6 @@ def _batch(made: dict[str, Task]) -> BatchCreated:
         "local_id_to_real_id": {name: task.id for name, task in made.items()},
         "tasks": [rendering.brief_task(task) for task in made.values()],
     }
-
-
-def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
-    return Draft(
-        title=wanted.title or "",
-        description=wanted.description or "",
-        local_id=local_id,
-        priority=priority_named(wanted.priority),
-        dependencies=tuple(wanted.dependencies),
-        assignee_id=wanted.assignee_id,
-        context=wanted.context,
-        acceptance=acceptance_checks.kept(wanted.acceptance),
-        touches=patterns(wanted.touches),
-    )
 
 
 def _create(

@@ -8,13 +8,10 @@ from typing import Any, Literal, NotRequired
 from pydantic import AwareDatetime, Field
 
 from toryo.domain import creation_rules, moves, review_checks
-from toryo.domain.budgets import OF_TASK
-from toryo.domain.conflict_forecast import patterns
-from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
+from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, of_datetime
 from toryo.domain.wording import constant, say
@@ -27,11 +24,11 @@ from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
 from toryo.operations.tasks import (
-    acceptance_checks,
     assignees,
     below_main_task,
     conflict_forecast,
     due_checks,
+    given,
     mutations,
     opened_pull_requests,
     requested_changes,
@@ -88,19 +85,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     project = call.project(wanted.project_id)
     parent = _parent(call, project, wanted.parent_task_id)
     assignees.refuse(call, project, wanted.assignee_id, wanted.agent_type)
-    draft = Draft(
-        title=wanted.title,
-        description=wanted.description,
-        priority=priority_named(wanted.priority),
-        dependencies=tuple(wanted.dependencies),
-        assignee_id=wanted.assignee_id,
-        agent_type=wanted.agent_type,
-        context=wanted.context,
-        acceptance=acceptance_checks.kept(wanted.acceptance),
-        touches=patterns(wanted.touches),
-        budget_usd=wanted.budget_usd,
-        budget_tokens=wanted.budget_tokens,
-    )
+    draft = given.draft(wanted)
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
@@ -306,28 +291,16 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     told."""
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
-    given = wanted.model_dump(exclude_unset=True)
-    if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
+    if "assignee_id" in wanted.model_fields_set and wanted.assignee_id != task.assignee_id:
         project = call.project(task.project_id)
-        assignees.refuse(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
-        mutations.assign(call, call.tree_state(task), task, given["assignee_id"])
+        assignees.refuse(call, project, wanted.assignee_id, task.agent_type if wanted.assignee_id else None)
+        mutations.assign(call, call.tree_state(task), task, wanted.assignee_id)
         task = call.task(task.id)
     if wanted.add_dependencies or wanted.remove_dependencies:
         mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
         task = call.task(task.id)
-    budget = {name: given[name] for name in OF_TASK.values() if name in given}
-    if budget or {"title", "description", "priority", "context", "acceptance", "touches"} & set(given):
-        mutations.edit(
-            call,
-            task,
-            title=wanted.title,
-            priority=priority_named(wanted.priority) if wanted.priority else None,
-            description=wanted.description,
-            context=wanted.context,
-            acceptance=acceptance_checks.kept(wanted.acceptance) if wanted.acceptance is not None else None,
-            touches=patterns(wanted.touches) if wanted.touches is not None else None,
-            budget=budget,
-        )
+    if wanted.model_fields_set & mutations.Edit.__annotations__.keys():
+        mutations.edit(call, task, **given.edit(wanted))
     return _shown(call, task.id)
 
 
