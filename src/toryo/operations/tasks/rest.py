@@ -90,31 +90,11 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         tree = call.tx.tasks.tree(parent.root_id)
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
     to = status_named(wanted.status)
-    if to is Status.IN_PROGRESS and wanted.assignee_id is None:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or create the task in todo.",
-        )
+    assignees.refuse_nobody(to, wanted.assignee_id)
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
     if to is not Status.IN_PROGRESS:
-        required = [*due_checks.required_of(call.tree_state(made.task), made.task)]
-        shown: schemas.PersonsTask = {
-            **below_main_task.show_created(made),
-            "budget_usd": made.task.budget_usd,
-            "budget_tokens": made.task.budget_tokens,
-            "may_conflict_with": conflict_forecast.of(call, made.task),
-            "unmerged": [],
-            "changes_requested": None,
-            "reviews": [],
-            "review_of": None,
-            "pull_request": None,
-            "judged": None,
-            "required_checks": required,
-            "check_results": [],
-        }
-        return {"success": True, "task_id": made.task.id, "task": shown}
+        return _answer(call, made.task, below_main_task.show_created(made), [])
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
     except Refusal as refusal:
@@ -141,14 +121,17 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
 
 def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
-    changes = requested_changes.shown(requested_changes.of(call, task))
+    return _answer(call, task, below_main_task.show(call, task), subtask_work.told(call, task))
+
+
+def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schemas.ToldUnmerged]) -> FiledTask:
     shown: schemas.PersonsTask = {
-        **below_main_task.show(call, task),
+        **full,
         "budget_usd": task.budget_usd,
         "budget_tokens": task.budget_tokens,
         "may_conflict_with": conflict_forecast.of(call, task),
-        "unmerged": subtask_work.told(call, task),
-        "changes_requested": changes,
+        "unmerged": unmerged,
+        "changes_requested": requested_changes.shown(requested_changes.of(call, task)),
         "reviews": reviewed_tasks.reviews_of(call, task),
         "review_of": reviewed_tasks.reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
