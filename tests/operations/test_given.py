@@ -29,7 +29,7 @@ FORMS = [
 SAMPLES = {
     "priority": "urgent",
     "dependencies": ["tsk_1"],
-    "acceptance": [create_tools.BatchTask(local_id="a", title="b", description="c")],
+    "acceptance": [edit_tools.UpdateTask(task_id="tsk_1")],
     "touches": ["src/"],
 }
 

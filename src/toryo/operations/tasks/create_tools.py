@@ -6,7 +6,7 @@ Who may create which, and how many, is in `domain/creation_rules.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,7 +22,7 @@ from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Parameters, Route, catalogue, operation
-from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
+from toryo.operations.calls.fields import Context, GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.permissions import refuse_session
@@ -37,29 +37,52 @@ _MANAGERS = listed_for(Audience.MANAGER)
 """Parameters that mean nothing to workers, or that only managers decide."""
 
 
+Assignee = Annotated[Id | None, Field(default=None, description="One of your subordinates.")]
+Dependencies = Annotated[list[Id], Field(default_factory=list, max_length=60, description="Tasks to complete first.")]
+Checked = Annotated[Acceptance, Field(default_factory=list, description="Checked when success is reported.")]
+Changing = Annotated[Touches, Field(default_factory=list, description="Files it changes: repository paths, * and **.")]
+GivenIntent = Annotated[
+    Literal["new", "refine", "replace"] | None,
+    Field(
+        default=None,
+        description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress.",
+    ),
+]
+Request = Annotated[
+    str | None,
+    Field(default=None, min_length=1, max_length=200, description="Your id of the request that it belongs to."),
+]
+ClaimSeconds = Annotated[
+    int | None, Field(default=None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
+]
+Attempts = Annotated[
+    int | None, Field(default=None, ge=1, le=100, description="How often it may be tried (default 3).")
+]
+Once = Annotated[
+    str | None, Field(default=None, min_length=1, max_length=200, description="The same key creates once.")
+]
+"""As most of these tools describe them; a tool may say another description, or who is shown it."""
+
+
 class CreateTask(Parameters):
     title: Title | None = Field(None, description="One line.")
     description: Text | None = Field(None, description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
-    assignee_id: Id | None = Field(None, description="One of your subordinates.")
-    context: Any = Field(None, description="JSON for the assignee.")
-    acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
-    touches: Touches = Field(default_factory=list, description="Files it changes: repository paths, * and **.")
-    intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
-    )
+    dependencies: Dependencies
+    assignee_id: Assignee
+    context: Context
+    acceptance: Checked
+    touches: Changing
+    intent: GivenIntent
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
     )
     task_description: Text | None = Field(None, min_length=1, pattern=r"\S", description="Orchestrators: what to do.")
-    correlation_id: str | None = Field(
-        None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
-    )
-    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
-    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+    correlation_id: Request
+    timeout_seconds: ClaimSeconds
+    max_attempts: Attempts
+    idempotency_key: Once
 
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
@@ -98,21 +121,13 @@ class BatchTask(Parameters):
     priority: GivenPriority = Field(
         "medium", description="Which first.", json_schema_extra=listed_for(Audience.MANAGER, plain=True)
     )
-    dependencies: list[Id] = Field(
-        default_factory=list, max_length=60, description="Tasks to complete first: a local_id or task_id each."
+    dependencies: Dependencies = Field(description="Tasks to complete first: a local_id or task_id each.")
+    assignee_id: Assignee = Field(json_schema_extra=_MANAGERS)
+    context: Context = Field(json_schema_extra=_MANAGERS)
+    acceptance: Checked = Field(
+        description="Checked when success is reported: a file or a command each.", json_schema_extra=_MANAGERS
     )
-    assignee_id: Id | None = Field(None, description="One of your subordinates.", json_schema_extra=_MANAGERS)
-    context: Any = Field(None, description="JSON for the assignee.", json_schema_extra=_MANAGERS)
-    acceptance: Acceptance = Field(
-        default_factory=list,
-        description="Checked when success is reported: a file or a command each.",
-        json_schema_extra=_MANAGERS,
-    )
-    touches: Touches = Field(
-        default_factory=list,
-        description="Files it changes: repository paths, * and **.",
-        json_schema_extra=_MANAGERS,
-    )
+    touches: Changing = Field(json_schema_extra=_MANAGERS)
 
 
 class CreateBatch(Parameters):
@@ -122,39 +137,27 @@ class CreateBatch(Parameters):
     tasks: list[BatchTask] = Field(
         min_length=1, max_length=60, description="All are created, or none.", json_schema_extra=PLAIN
     )
-    intent: Literal["new", "refine", "replace"] | None = Field(
-        None,
-        description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress.",
-        json_schema_extra=_MANAGERS,
-    )
-    idempotency_key: str | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="The same key creates once.",
-        json_schema_extra=listed_for(Audience.NONE),
-    )
+    intent: GivenIntent = Field(json_schema_extra=_MANAGERS)
+    idempotency_key: Once = Field(json_schema_extra=listed_for(Audience.NONE))
 
 
 class QueueTask(Parameters):
     agent_type: str = Field(min_length=1, max_length=100, pattern=r"\S", description="The queue; see list_agents.")
     task_description: Text = Field(min_length=1, pattern=r"\S", description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
-    context: Any = Field(None, description="JSON for the agent.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
-    correlation_id: str | None = Field(
-        None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
-    )
+    context: Context = Field(description="JSON for the agent.")
+    dependencies: Dependencies
+    correlation_id: Request
     parent_task_id: Id | None = Field(None, description="A task that you created or claimed, from which it comes.")
-    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
-    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
+    timeout_seconds: ClaimSeconds
+    max_attempts: Attempts
 
 
 class CreateQueueTasks(Parameters):
     tasks: list[QueueTask] = Field(
         min_length=1, max_length=MOST_QUEUE_TASKS, description="All are created, or none.", json_schema_extra=PLAIN
     )
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+    idempotency_key: Once
 
 
 class Created(Result):

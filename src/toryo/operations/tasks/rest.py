@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapq import nsmallest
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field
 
@@ -41,6 +41,9 @@ from toryo.operations.tasks.conflict_forecast import Touches
 from toryo.provider_options import MOST_AMOUNT
 from toryo.storage.task_lists import Place, Wanted
 
+Dollars = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(ge=0, le=MOST_AMOUNT)]
+
 
 class FiledTask(Result):
     task_id: str
@@ -64,12 +67,8 @@ class FileTask(Parameters):
     touches: Touches = Field(
         default_factory=list, description="Files it will change, from the top of the repository, with * and **."
     )
-    budget_usd: float | None = Field(
-        None, ge=0, le=MOST_AMOUNT, allow_inf_nan=False, description="US dollars that it and its subtasks may cost."
-    )
-    budget_tokens: int | None = Field(
-        None, ge=0, le=MOST_AMOUNT, description="tokens that it and its subtasks may use, input and output."
-    )
+    budget_usd: Dollars | None = Field(None, description="US dollars that it and its subtasks may cost.")
+    budget_tokens: Tokens | None = Field(None, description="tokens that it and its subtasks may use, input and output.")
 
 
 @operation(
@@ -247,15 +246,11 @@ class EditTask(OneTask):
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
     touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
-    budget_usd: float | None = Field(
-        None,
-        ge=0,
-        le=MOST_AMOUNT,
-        allow_inf_nan=False,
-        description="New US dollars that it and its subtasks may cost; null: no limit.",
+    budget_usd: Dollars | None = Field(
+        None, description="New US dollars that it and its subtasks may cost; null: no limit."
     )
-    budget_tokens: int | None = Field(
-        None, ge=0, le=MOST_AMOUNT, description="New tokens that it and its subtasks may use; null: no limit."
+    budget_tokens: Tokens | None = Field(
+        None, description="New tokens that it and its subtasks may use; null: no limit."
     )
     add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to add.")
     remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to remove.")
