@@ -19,7 +19,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import left_reports
 from toryo.operations.tasks import kept_artifacts, review_rounds
-from toryo.operations.tasks.check_evidence import CheckRun
+from toryo.operations.tasks.acceptance_checks import CheckRun
 from toryo.operations.worktrees import base_checks
 
 

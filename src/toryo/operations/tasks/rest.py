@@ -23,6 +23,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import (
     assignees,
     below_main_task,
@@ -33,7 +34,6 @@ from toryo.operations.tasks import (
     opened_pull_requests,
     requested_changes,
     review_rounds,
-    reviewed_tasks,
     subtask_work,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
@@ -131,14 +131,32 @@ def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schem
         "may_conflict_with": conflict_forecast.of(call, task),
         "unmerged": unmerged,
         "changes_requested": requested_changes.shown(requested_changes.of(call, task)),
-        "reviews": reviewed_tasks.reviews_of(call, task),
-        "review_of": reviewed_tasks.reviewed_in(call, task),
+        "reviews": _reviews_of(call, task),
+        "review_of": _reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
         "judged": _how_judged(call, task),
         "required_checks": [*due_checks.required_of(call.tree_state(task), task)],
         "check_results": _check_results(call, task),
     }
     return {"success": True, "task_id": task.id, "task": shown}
+
+
+MOST_REVIEWS = 20
+
+
+def _reviews_of(call: Call, task: Task) -> list[schemas.TaskOfReview]:
+    """The tasks in which agents review its work, or did, the newest first."""
+    asked = task.questions_ever > 0  # a review is a question
+    return [_of_review(each) for each in call.tx.tasks.newest_reviews(task.id, MOST_REVIEWS)] if asked else []
+
+
+def _reviewed_in(call: Call, task: Task) -> schemas.TaskOfReview | None:
+    """The task whose work is reviewed in this one."""
+    reviewed = call.tx.tasks.find(task.review_of) if task.review_of is not None else None
+    return _of_review(reviewed) if reviewed is not None else None
+
+
+_of_review = wire(Task, schemas.TaskOfReview, task_id="id")
 
 
 def _check_results(call: Call, task: Task) -> list[schemas.CheckEvidence]:
