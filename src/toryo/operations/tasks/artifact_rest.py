@@ -9,9 +9,9 @@ from pydantic import Field
 from toryo.artifact_limits import LONGEST_NAME
 from toryo.domain import artifacts as domain
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import StoredArtifact
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -33,7 +33,7 @@ class ListArtifacts(Paged):
     )
 
 
-class Artifact(schemas.StoredArtifact):
+class Artifact(StoredArtifact):
     """`check_id`: the run of the checks in which it was left."""
 
     check_id: str

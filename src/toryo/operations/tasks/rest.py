@@ -11,7 +11,7 @@ from toryo.domain import creation_rules, moves, review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, status_named
+from toryo.domain.tasks import Approval, CheckEvidence, CheckFailure, Checks, Status, Task, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, of_datetime
 from toryo.domain.wording import constant, say
@@ -159,7 +159,7 @@ def _reviewed_in(call: Call, task: Task) -> schemas.TaskOfReview | None:
 _of_review = wire(Task, schemas.TaskOfReview, task_id="id")
 
 
-def _check_results(call: Call, task: Task) -> list[schemas.CheckEvidence]:
+def _check_results(call: Call, task: Task) -> list[CheckEvidence]:
     check = call.tx.launches.check(task.check_id) if task.check_id is not None else None
     return list(check.evidence or ()) if check is not None else []
 

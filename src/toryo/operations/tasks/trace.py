@@ -17,7 +17,7 @@ from toryo.domain.events import Event
 from toryo.domain.launches import Check, Launch
 from toryo.domain.queue import Claim
 from toryo.domain.sessions import Session
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import CheckEvidence, CheckFailure, Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.traces import trace_id_of
 from toryo.domain.waiting import Waiting
@@ -135,8 +135,8 @@ class TracedCheck(TypedDict):
     created_at: str
     finished_at: str | None
     passed: bool | None
-    failures: list[schemas.CheckFailure]
-    evidence: list[schemas.CheckEvidence]
+    failures: list[CheckFailure]
+    evidence: list[CheckEvidence]
 
 
 class TracedDelegation(TypedDict):

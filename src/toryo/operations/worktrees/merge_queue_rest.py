@@ -5,7 +5,6 @@ pause it and resume it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pydantic import Field
 
@@ -335,7 +334,6 @@ def _entries(call: Call, found: Sequence[Entry], waiting: Iterable[Entry]) -> li
 
 
 def _entry(call: Call, entry: Entry, task: Task, place: int | None, *, newest: bool) -> schemas.MergeQueueEntry:
-    evidence: list[Any] = list(entry.evidence)  # as it was reported, which was validated then
     why = (
         merge_queue_texts.obstacle(call, entry)
         if entry.waits
@@ -349,14 +347,13 @@ def _entry(call: Call, entry: Entry, task: Task, place: int | None, *, newest: b
     shown["place"] = place
     shown["waits_for"] = merge_queue.waits_for(call, entry) if entry.state is State.QUEUED else []
     shown["message"] = why or None
-    shown["evidence"] = evidence
     return shown
 
 
 _of_entry = wire(
     Entry,
     schemas.MergeQueueEntry,
-    *("title", "assignee_id", "place", "waits_for", "message", "evidence"),
+    *("title", "assignee_id", "place", "waits_for", "message"),
     entry_id="id",
     batch_id="job_id",
     conflict_files=lambda entry: list((entry.conflict or {}).get("files", ())),
