@@ -6,6 +6,7 @@ Who may create which, and how many, is in `domain/creation_rules.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -108,7 +109,7 @@ class CreateTask(Parameters):
         return self
 
 
-_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "touches", "intent"})
+_OWN_FORM = frozenset(CreateTask.model_fields) - {each.name for each in fields(queue_tasks.Wanted)}
 _QUEUE_FORM = frozenset(
     {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
 )
