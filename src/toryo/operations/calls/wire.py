@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from enum import Enum
-from types import NoneType, UnionType
-from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, get_origin
 
 from toryo.domain.times import iso, iso_or_none
 
@@ -52,12 +52,14 @@ def wire(
 
 
 def _told(noun: type[Any], name: str) -> str:
-    field = f"noun.{name}"
-    written = _written(noun, name)
-    null = written.endswith(" | None")
-    if written.startswith("Millis"):
+    field, written = f"noun.{name}", _written(noun, name)
+    plain = written.removesuffix(" | None")
+    null = plain != written
+    if plain == "Millis":
         return f"iso_or_none({field})" if null else f"iso({field})"
-    kind = kind_of(noun, name)
+    if plain in _STAYS:
+        return field
+    kind = _kind(plain, noun.__module__)
     if kind is tuple:
         return f"list({field})"
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -65,13 +67,13 @@ def _told(noun: type[Any], name: str) -> str:
     return field
 
 
-def kind_of(noun: type[Any], name: str) -> Any:
-    """The type of a field without its marks, its parts and None."""
-    hint = eval(_written(noun, name), vars(sys.modules[noun.__module__]))  # noqa: S307
-    if get_origin(hint) in (Union, UnionType):
-        (hint, *others) = (each for each in get_args(hint) if each is not NoneType)
-        if others:
-            return None
+_STAYS = frozenset({"str", "int", "float", "bool", "Any"})
+
+
+@cache
+def _kind(annotation: str, module: str) -> Any:
+    """The type without its marks and its parts."""
+    hint = eval(annotation, vars(sys.modules[module]))  # noqa: S307
     hint = hint.__origin__ if hasattr(hint, "__metadata__") else hint
     return get_origin(hint) or hint
 
