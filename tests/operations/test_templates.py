@@ -136,8 +136,8 @@ def test_wrong_values_are_refused_and_create_nothing(crew: World, values: Answer
         (without(priority="soon"), "priority"),
         (without(acceptance=[{"wish": 1}]), "acceptance"),
         (without(touches=["../x"]), "pattern of paths"),
-        (without(assignee="w1", queue="builds"), "“Build”: It has both an assignee and a queue."),
-        (without(status="in_progress"), "“Build”: It cannot start in progress without an assignee."),
+        (without(assignee="w1", queue="builds"), "“Build”: A task cannot have both an assignee and a queue."),
+        (without(status="in_progress"), "“Build”: A task cannot start in progress without an assignee."),
         (
             {
                 "tasks": [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
@@ -247,8 +249,7 @@ class Task:
 
 
 class DiffLimits(TypedDict, total=False):
-    """What the changes of a task may be: how many files and lines at most, none of these paths, nothing that looks like
-    a secret."""
+    """What the changes of a task may be."""
 
     max_files: int
     max_lines: int
@@ -257,8 +258,7 @@ class DiffLimits(TypedDict, total=False):
 
 
 class ReviewTerms(TypedDict, total=False):
-    """Who reviews the work (an agent or a person; without it, who is responsible for the author), by which rubric, and
-    how often an agent may request changes before a person decides."""
+    """Who reviews the work, by which rubric, and how often an agent may request changes before a person decides."""
 
     by: str
     rubric: str
@@ -266,12 +266,8 @@ class ReviewTerms(TypedDict, total=False):
 
 
 class AcceptanceCheck(TypedDict, total=False):
-    """What must hold before success counts: a file exists, a command succeeds, the changes are within limits, or a
-    reviewer approves.
-
-    `timeout_seconds`, `retries` and `artifacts` are of a command: how long it may take, how often it runs again after a
-    failure, and patterns of the files that are kept as evidence.
-    """
+    """What must be there, succeed, be kept or be given before success counts: a file, a command within a time limit,
+    limits on the changes, or the approval of a reviewer."""
 
     file: str
     command: str | list[str]
@@ -283,7 +279,7 @@ class AcceptanceCheck(TypedDict, total=False):
 
 
 class CheckFailure(TypedDict):
-    """An acceptance check that has not passed."""
+    """An acceptance check that has not passed: which one, and what was found."""
 
     check: str
     message: str
@@ -304,7 +300,7 @@ class CheckOutcome(StrEnum):
 
 
 class StoredArtifact(TypedDict):
-    """A file that a check left as evidence."""
+    """A file that an acceptance check left as evidence: its path below the directory where the check ran."""
 
     artifact_id: str
     name: str
@@ -313,11 +309,13 @@ class StoredArtifact(TypedDict):
 
 
 class CheckEvidence(TypedDict):
-    """How one acceptance check ended. `exit_code` is null where no program ended by itself; `output` is its end.
-    `left_out` says which files are missing and why, and which are older."""
+    """How one acceptance check ended. `flaky`: it failed, then passed when it ran again; `error`: it cannot run,
+    whatever the work is. `exit_code`: of the last run; null where no program ended by itself. `output`: what was found,
+    or the end of what the command printed. `artifacts`: the files it left; `left_out`: which were not stored and why,
+    and which are older."""
 
     check: str
-    outcome: str
+    outcome: Literal["passed", "failed", "flaky", "error"]
     runs: int
     seconds: float
     exit_code: int | None

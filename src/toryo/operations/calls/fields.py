@@ -51,6 +51,8 @@ LONGEST_JSON = 1024 * 1024
 """Bytes of any JSON: a context, a result."""
 Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE, pattern=r"\S")]
 """Of a task."""
+Context = Annotated[Any, Field(default=None, description="JSON for the assignee.")]
+"""Of a task."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 """Of a person, an agent or a project."""
 

@@ -21,6 +21,7 @@ from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.usages import Usage
 from toryo.domain.wording import Worded, constant
 from toryo.operations.calls import schemas
+from toryo.operations.calls.wire import wire
 from toryo.storage.coordinators import Disk
 
 
@@ -104,29 +105,10 @@ BRIEF = 300
 """Characters of a handoff that is not the first."""
 
 
-def handoff(each: Handoff) -> schemas.Handoff:
-    return {
-        "handoff_id": each.id,
-        "task_id": each.task_id,
-        "from_agent_id": each.from_agent_id,
-        "to_agent_id": each.to_agent_id,
-        "summary": each.summary,
-        "context": each.context,
-        "recommendations": each.recommendations,
-        "created_at": iso(each.created_at),
-        "accepted_at": iso_or_none(each.accepted_at),
-    }
+handoff = wire(Handoff, schemas.Handoff, handoff_id="id")
 
 
-def brief_task(each: Task) -> schemas.BriefTask:
-    return {
-        "task_id": each.id,
-        "id": each.id,
-        "title": each.title,
-        "status": each.status.value,
-        "priority": each.priority.value,
-        "assignee_id": each.assignee_id,
-    }
+brief_task = wire(Task, schemas.BriefTask, task_id="id")
 
 
 def main_task(each: Task, description: str) -> schemas.MainTask:
@@ -134,28 +116,14 @@ def main_task(each: Task, description: str) -> schemas.MainTask:
     return {"id": each.id, "task_id": each.id, "title": each.title, "description": description}
 
 
-def agent(each: Agent) -> schemas.Agent:
-    return {
-        "agent_id": each.id,
-        "name": each.name,
-        "kind": each.kind.value,
-        "role": each.role.value,
-        "reports_to": each.reports_to,
-        "status": each.status.value,
-        "provider": each.provider,
-        "ai_type": each.provider,
-        "model": each.model,
-        "agent_type": each.agent_type,
-        "capabilities": list(each.capabilities),
-        "max_parallel_tasks": each.max_parallel_tasks,
-        "system_prompt": each.system_prompt,
-        "provider_options": each.provider_options,
-        "effective_options": each.effective_options if each.managed else {},
-        "mistakes": agents.mistakes_of(each) if each.managed else [],
-        "created_at": iso(each.created_at),
-        "updated_at": iso(each.updated_at),
-        "version": each.version,
-    }
+agent = wire(
+    Agent,
+    schemas.Agent,
+    agent_id="id",
+    ai_type="provider",
+    effective_options=lambda each: each.effective_options if each.managed else {},
+    mistakes=lambda each: agents.mistakes_of(each) if each.managed else [],
+)
 
 
 def asked_network(each: Project) -> schemas.AskedNetwork:
@@ -169,48 +137,7 @@ def asked_network(each: Project) -> schemas.AskedNetwork:
     }
 
 
-def project(each: Project) -> schemas.Project:
-    return {
-        "project_id": each.id,
-        "id": each.id,
-        "name": each.name,
-        "description": each.description,
-        "status": each.status.value,
-        "working_directory": each.working_directory,
-        "settings": each.settings.values(),
-        "created_at": iso(each.created_at),
-        "updated_at": iso(each.updated_at),
-        "paused_at": iso_or_none(each.paused_at),
-        "version": each.version,
-    }
-
-
-def launch(each: Launch) -> schemas.Launch:
-    return {
-        "launch_id": each.id,
-        "agent_id": each.agent_id,
-        "project_id": each.project_id,
-        "purpose": each.purpose.value,
-        "task_id": each.task_id,
-        "reason": each.reason,
-        "state": each.state.value,
-        "ai_type": each.provider,
-        "model": each.model,
-        "account": each.account,
-        "fence": each.fence,
-        "coordinator_id": each.coordinator_id,
-        "ordered_at": iso(each.ordered_at),
-        "deadline": iso(each.deadline),
-        "signed_in_at": iso_or_none(each.signed_in_at),
-        "ended_at": iso_or_none(each.ended_at),
-        "end_reason": each.end_reason,
-        "exit_code": each.exit_code,
-        "exit_signal": each.exit_signal,
-        "exit_error": each.exit_error,
-        "doing": doing(each),
-        "ports": ports(each),
-        "refused_hosts": refused_hosts(each),
-    }
+project = wire(Project, schemas.Project, project_id="id", settings=lambda each: each.settings.values())
 
 
 def ports(each: Launch | None) -> list[schemas.ServedPort]:
@@ -236,125 +163,58 @@ def doing(each: Launch | None) -> schemas.Doing | None:
     return {"kind": kind, "tool": now.tool, "text": now.text, "since": iso(now.since)}
 
 
+launch = wire(
+    Launch,
+    schemas.Launch,
+    launch_id="id",
+    ai_type="provider",
+    doing=doing,
+    ports=ports,
+    refused_hosts=refused_hosts,
+)
+_used = wire(Usage, schemas.Used)
+
+
 def used(each: Usage | None) -> schemas.Used | None:
     """None: its program has told nothing."""
-    if each is None:
-        return None
-    return {
-        "input_tokens": each.input_tokens,
-        "cached_tokens": each.cached_tokens,
-        "output_tokens": each.output_tokens,
-        "cost_usd": each.cost_usd,
-        "turns": each.turns,
-        "tool_calls": each.tool_calls,
-        "model": each.model,
-        "lower_bound": each.lower_bound,
-    }
+    return None if each is None else _used(each)
 
 
-def delegation(each: Delegation) -> schemas.Delegation:
-    """A delegation as its task session sees it."""
-    return {
-        "delegation_id": each.id,
-        "target_agent_id": each.target_agent_id,
-        "purpose": each.purpose,
-        "await_result": each.await_result,
-        "status": each.status.value,
-        "attempt": each.attempt,
-        "result": each.result,
-        "created_at": iso(each.created_at),
-        "processed_at": iso_or_none(each.processed_at),
-    }
+delegation = wire(Delegation, schemas.Delegation, delegation_id="id")
+"""As its task session sees it."""
 
 
-def told_question(each: Question) -> schemas.ToldQuestion:
-    return {
-        "question_id": each.id,
-        "task_id": each.task_id,
-        "question": each.question,
-        "state": each.state.value,
-        "answer": in_words(each) or None,
-        "ended_by": each.ended_by,
-        "ended_at": iso_or_none(each.ended_at),
-    }
+told_question = wire(Question, schemas.ToldQuestion, question_id="id", answer=lambda each: in_words(each) or None)
+
+
+_question = wire(
+    Question,
+    schemas.Question,
+    "overdue",
+    question_id="id",
+    default="fallback",
+    to="to_person",
+    asked_at="created_at",
+    text="written",
+)
 
 
 def question(each: Question, now: Millis) -> schemas.Question:
     """As people are shown it."""
-    return {
-        "question_id": each.id,
-        "review": each.review,
-        "review_task_id": each.review_task_id,
-        "project_id": each.project_id,
-        "task_id": each.task_id,
-        "agent_id": each.agent_id,
-        "question": each.question,
-        "options": list(each.options),
-        "multiple": each.multiple,
-        "free_text": each.free_text,
-        "default": each.fallback,
-        "deadline": iso_or_none(each.deadline),
-        "overdue": each.overdue(now),
-        "to": each.to_person,
-        "state": each.state.value,
-        "asked_at": iso(each.created_at),
-        "choices": list(each.choices),
-        "text": each.written,
-        "ended_by": each.ended_by,
-        "ended_at": iso_or_none(each.ended_at),
-        "reason": each.reason,
-    }
+    shown = _question(each)
+    shown["overdue"] = each.overdue(now)
+    return shown
 
 
-def notification(each: Notification) -> schemas.Notification:
-    return {
-        "notification_id": each.id,
-        "kind": each.kind,
-        "priority": "high" if each.kind == INTERRUPT else "normal",
-        "message": each.message,
-        "task_id": each.task_id,
-        "cause": each.cause,
-        "created_at": iso(each.created_at),
-    }
+notification = wire(
+    Notification,
+    schemas.Notification,
+    notification_id="id",
+    priority=lambda each: "high" if each.kind == INTERRUPT else "normal",
+)
 
 
-def session(each: Session) -> schemas.Session:
-    return {
-        "session_id": each.id,
-        "agent_id": each.agent_id,
-        "project_id": each.project_id,
-        "purpose": each.purpose.value,
-        "task_id": each.task_id,
-        "launch_id": each.launch_id,
-        "model_provider": each.model_provider,
-        "model_id": each.model_id,
-        "model_verified": each.model_verified,
-        "created_at": iso(each.created_at),
-        "last_call_at": iso(each.last_call_at),
-        "expires_at": iso(each.expires_at),
-        "ended_at": iso_or_none(each.ended_at),
-        "end_reason": each.end_reason.value if each.end_reason else None,
-        "runaway": each.runaway,
-    }
-
-
-def event(each: Event) -> schemas.Event:
-    """An event as its readers are told of it."""
-    return {
-        "sequence": each.sequence,
-        "event_id": each.id,
-        "at": iso(each.at),
-        "kind": each.kind,
-        "actor_id": each.actor_id,
-        "by_person": bool(each.by_person),
-        "project_id": each.project_id,
-        "task_id": each.task_id,
-        "agent_id": each.agent_id,
-        "session_id": each.session_id,
-        "launch_id": each.launch_id,
-        "correlation_id": each.correlation_id,
-        "data": _timed(_worded(each.data)),
-    }
+session = wire(Session, schemas.Session, session_id="id")
 
 
 _MOMENTS = ("_at", "until", "since")
@@ -369,3 +229,13 @@ def _timed(data: dict[str, Any]) -> dict[str, Any]:
 def _worded(data: dict[str, Any]) -> dict[str, Any]:
     """The words of a row are kept in English with a decision, and said in the reader's language."""
     return {**data, "rule": constant(data["rule"])} if isinstance(data.get("rule"), str) else data
+
+
+event = wire(
+    Event,
+    schemas.Event,
+    event_id="id",
+    by_person=lambda each: bool(each.by_person),
+    data=lambda each: _timed(_worded(each.data)),
+)
+"""An event as its readers are told of it."""

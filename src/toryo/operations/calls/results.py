@@ -6,6 +6,7 @@ from typing import Any, NewType, NotRequired
 
 from typing_extensions import TypedDict
 
+from toryo.domain.tasks import CheckFailure
 from toryo.operations.calls import schemas
 
 JsonObject = dict[str, Any]
@@ -75,7 +76,7 @@ class Belongings(TypedDict):
     blocked_subtasks: NotRequired[list[StuckSubtask]]
     waiting: NotRequired[list[str]]
     waits_for: NotRequired[list[schemas.BriefTask]]
-    failed_checks: NotRequired[list[schemas.CheckFailure]]
+    failed_checks: NotRequired[list[CheckFailure]]
     since_you_left: NotRequired[SinceYouLeft]
 
 

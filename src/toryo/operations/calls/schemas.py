@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure
 from toryo.operations.calls.callers import Login
 
 ChecksName = Literal["none", "running", "in_review", "passed", "failed"]
@@ -71,68 +72,6 @@ class TaskOfReview(TypedDict):
     title: str
     status: StatusName
     assignee_id: str | None
-
-
-class DiffLimits(TypedDict):
-    """What the changes of a task may be."""
-
-    max_files: NotRequired[int]
-    max_lines: NotRequired[int]
-    forbidden_paths: NotRequired[list[str]]
-    forbid_secrets: NotRequired[bool]
-
-
-class ReviewTerms(TypedDict):
-    """Who reviews the work, by which rubric, and how often an agent may request changes before a person decides."""
-
-    by: NotRequired[str]
-    rubric: NotRequired[str]
-    rounds: NotRequired[int]
-
-
-class AcceptanceCheck(TypedDict):
-    """What must be there, succeed, be kept or be given before success counts: a file, a command within a time limit,
-    limits on the changes, or the approval of a reviewer."""
-
-    file: NotRequired[str]
-    command: NotRequired[str | list[str]]
-    timeout_seconds: NotRequired[int]
-    retries: NotRequired[int]
-    artifacts: NotRequired[list[str]]
-    diff: NotRequired[DiffLimits]
-    review: NotRequired[ReviewTerms]
-
-
-class StoredArtifact(TypedDict):
-    """A file that an acceptance check left as evidence: its path below the directory where the check ran."""
-
-    artifact_id: str
-    name: str
-    bytes: int
-    media_type: str
-
-
-class CheckEvidence(TypedDict):
-    """How one acceptance check ended. `flaky`: it failed, then passed when it ran again; `error`: it cannot run,
-    whatever the work is. `exit_code`: of the last run; null where no program ended by itself. `output`: what was found,
-    or the end of what the command printed. `artifacts`: the files it left; `left_out`: which were not stored and why,
-    and which are older."""
-
-    check: str
-    outcome: Literal["passed", "failed", "flaky", "error"]
-    runs: int
-    seconds: float
-    exit_code: int | None
-    output: str
-    artifacts: NotRequired[list[StoredArtifact]]
-    left_out: NotRequired[list[str]]
-
-
-class CheckFailure(TypedDict):
-    """An acceptance check that has not passed: which one, and what was found."""
-
-    check: str
-    message: str
 
 
 class Task(BriefTask):

@@ -13,7 +13,6 @@ from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.messages import LONGEST_MESSAGE
 from toryo.domain.tasks import Task
-from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
@@ -21,6 +20,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Result, Said
+from toryo.operations.calls.wire import wire
 from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.operations.translations import words
 
@@ -151,19 +151,7 @@ def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
 
 def _shown(call: Call, conversation: Conversation) -> TaskTalk:
     said = call.tx.chat.of_conversation(conversation.id, _MESSAGES)
-    return {
-        "conversation_id": conversation.id,
-        "initiator_id": conversation.initiator_id,
-        "partner_id": conversation.partner_id,
-        "purpose": conversation.purpose,
-        "state": conversation.state.value,
-        "turns": conversation.turns,
-        "max_turns": conversation.max_turns,
-        "ended_by": conversation.ended_by,
-        "reason": conversation.reason,
-        "summary": conversation.summary,
-        "delegation_id": conversation.delegation_id,
-        "created_at": iso(conversation.created_at),
-        "ended_at": iso_or_none(conversation.ended_at),
-        "messages": [messages.shown(call, message) for message in said],
-    }
+    return {**_talk(conversation), "messages": [messages.shown(call, message) for message in said]}
+
+
+_talk = wire(Conversation, TaskTalk, "messages", conversation_id="id")

@@ -27,6 +27,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.chat import on_behalf
 from toryo.operations.launches import launch_decisions, placement, reason_texts
 from toryo.operations.messaging import conversations as messaging_conversations
@@ -496,23 +497,9 @@ def _seen(call: Call, conversation_id: str) -> Conversation:
     return conversation
 
 
-def _conversation(each: Conversation) -> schemas.Conversation:
-    return {
-        "conversation_id": each.id,
-        "project_id": each.project_id,
-        "initiator_id": each.initiator_id,
-        "partner_id": each.partner_id,
-        "purpose": each.purpose,
-        "state": each.state.value,
-        "turn_of": each.turn_of if each.open else None,
-        "turns": each.turns,
-        "max_turns": each.max_turns,
-        "task_id": each.task_id,
-        "delegation_id": each.delegation_id,
-        "created_at": iso(each.created_at),
-        "last_turn_at": iso(each.last_turn_at),
-        "ended_at": iso_or_none(each.ended_at),
-        "ended_by": each.ended_by,
-        "reason": each.reason,
-        "summary": each.summary,
-    }
+_conversation = wire(
+    Conversation,
+    schemas.Conversation,
+    conversation_id="id",
+    turn_of=lambda each: each.turn_of if each.open else None,
+)

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Check, Launch
-from toryo.domain.tasks import Checks
+from toryo.domain.tasks import AcceptanceCheck, Checks
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
@@ -39,7 +39,7 @@ class CheckOrder(TypedDict):
     provider_options: JsonObject
     network: schemas.AskedNetwork
     setup: dict[str, list[str]] | None
-    checks: list[schemas.AcceptanceCheck]
+    checks: list[AcceptanceCheck]
     required: int
 
 

@@ -12,6 +12,7 @@ from toryo.domain import acceptance
 from toryo.domain import tasks as domain
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.tasks import CheckOutcome
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
@@ -19,7 +20,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import left_reports
 from toryo.operations.tasks import kept_artifacts, review_rounds
-from toryo.operations.tasks.check_evidence import CheckRun
+from toryo.operations.tasks.acceptance_checks import CheckRun
 from toryo.operations.worktrees import base_checks
 
 
@@ -69,7 +70,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         runs = reported.results or ()
         names = {run.check for run in runs} or {each["check"] for each in failures}
         # Of before the reviews; what could not run was corrected, or is no longer required.
-        earlier = (each for each in check.evidence or () if each["outcome"] != domain.CheckOutcome.ERROR)
+        earlier = (each for each in check.evidence or () if each["outcome"] != CheckOutcome.ERROR.value)
         staying = [each for each in earlier if each["check"] not in names]
         stored = kept_artifacts.keep(call, check, [run.artifacts for run in runs], staying)
         evidence = [_evidence(run, files) for run, files in zip(runs, stored, strict=True)]
@@ -77,17 +78,17 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         failures += [
             {"check": each["check"], "message": each["output"]}
             for each in evidence
-            if each["outcome"] == domain.CheckOutcome.FAILED and all(each["check"] != one["check"] for one in failures)
+            if each["outcome"] == CheckOutcome.FAILED.value and all(each["check"] != one["check"] for one in failures)
         ]
         # What cannot run is nothing that the agent has done wrong.
-        errors = [each for each in evidence if each["outcome"] == domain.CheckOutcome.ERROR]
+        errors = [each for each in evidence if each["outcome"] == CheckOutcome.ERROR.value]
         failures = [each for each in failures if all(each["check"] != one["check"] for one in errors)]
         evidence = evidence or acceptance.evidence_of_failures(failures)
         evidence += staying
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
         base_checks.passed(call, call.project(check.project_id), evidence)
         if task.check_id == check.id:
-            flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
+            flaky = [each["check"] for each in evidence if each["outcome"] == CheckOutcome.FLAKY.value]
             review_rounds.programs_ended(call, task, failures, flaky, errors)
             if not (failures or errors):
                 left_reports.after_checks(call, check.launch_id, task.id)

@@ -11,7 +11,6 @@ from toryo.domain import memories
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.memories import Kind, Memory
-from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
@@ -20,6 +19,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.memory import finding, writing
 from toryo.operations.memory.finding import FoundText
 from toryo.storage.memories import NEWEST
@@ -227,15 +227,4 @@ def _known(call: Call, memory_id: str) -> Memory:
     return found
 
 
-def _shown(memory: Memory) -> ShownMemory:
-    return {
-        "memory_id": memory.id,
-        "project_id": memory.project_id,
-        "text": memory.text,
-        "author_id": memory.author_id,
-        "task_id": memory.task_id,
-        "pinned": memory.pinned,
-        "created_at": iso(memory.created_at),
-        "edited_by": memory.edited_by,
-        "edited_at": iso_or_none(memory.edited_at),
-    }
+_shown = wire(Memory, ShownMemory, memory_id="id")

@@ -12,10 +12,10 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import LONGEST_MESSAGE, Message, MessageKind, thread_of
 from toryo.domain.projects import Language
-from toryo.domain.times import iso
 from toryo.domain.wording import Worded
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.wire import wire
 from toryo.operations.messaging import delegations, mailboxes, talk_limits
 from toryo.operations.translations import translated
 
@@ -124,16 +124,11 @@ def is_notice(call: Call, message: Message) -> bool:
 def shown(call: Call, message: Message) -> schemas.Message:
     """A message as agents and people see it."""
     sender = call.tx.agents.find(message.from_agent_id)
-    return {
-        "message_id": message.id,
-        "from_agent_id": message.from_agent_id,
-        "from_name": sender.name if sender is not None else "Toryo",
-        "from_kind": sender.kind.value if sender is not None else "system",
-        "to_agent_id": message.to_agent_id,
-        "kind": "notice" if is_notice(call, message) else message.kind.value,
-        "content": message.content,
-        "conversation_id": message.conversation_id,
-        "related_task_id": message.related_task_id,
-        "created_at": iso(message.created_at),
-        "sequence": message.sequence,
-    }
+    shown = _of_message(message)
+    shown["from_name"] = sender.name if sender is not None else "Toryo"
+    shown["from_kind"] = sender.kind.value if sender is not None else "system"
+    shown["kind"] = "notice" if is_notice(call, message) else message.kind.value
+    return shown
+
+
+_of_message = wire(Message, schemas.Message, *("from_name", "from_kind", "kind"), message_id="id")

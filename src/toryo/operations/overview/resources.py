@@ -20,13 +20,13 @@ from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import CLOSED, Status, Task
-from toryo.domain.times import iso
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import below_main_task
 
 MOST = 200
@@ -153,14 +153,7 @@ def _column(status: Status, total: int, tasks: list[Task]) -> Column:
     return {"status": status.value, "total": total, "tasks": [_card(task) for task in tasks]}
 
 
-def _card(task: Task) -> BoardCard:
-    return {
-        **rendering.brief_task(task),
-        "parent_task_id": task.parent_id,
-        "approval": task.approval.value,
-        "blocked_reason": task.blocked_reason,
-        "updated_at": iso(task.updated_at),
-    }
+_card = wire(Task, BoardCard, task_id="id", parent_task_id="parent_id")
 
 
 # --- a task ----------------------------------------------------------------------------------------------------------

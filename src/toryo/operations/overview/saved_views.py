@@ -19,6 +19,7 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 
 MOST = 50
 """Views of one project that one person may save."""
@@ -74,21 +75,10 @@ def _shown(call: Call, project_id: str, found: list[SavedView]) -> list[ShownVie
     asked = [(view_id, wanted) for view_id, wanted in filters.items() if wanted is not None]
     many = call.tx.saved_views.counts(project_id, [wanted for _, wanted in asked])
     counts = dict(zip((view_id for view_id, _ in asked), many, strict=True))
-    return [
-        {
-            "view_id": each.id,
-            "project_id": each.project_id,
-            "person_id": each.person_id,
-            "name": each.name,
-            "view": each.view.value,
-            "q": each.q,
-            "by": each.arranged,
-            "everybody": each.everybody,
-            "may_edit": _may_edit(call, each),
-            "count": counts.get(each.id),
-        }
-        for each in found
-    ]
+    return [{**_of_view(each), "may_edit": _may_edit(call, each), "count": counts.get(each.id)} for each in found]
+
+
+_of_view = wire(SavedView, ShownView, *("may_edit", "count"), view_id="id", by="arranged")
 
 
 def _may_edit(call: Call, saved: SavedView) -> bool:

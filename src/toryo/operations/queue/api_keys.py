@@ -10,7 +10,6 @@ from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.queue import ApiKey
-from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.operations.calls import did_you_mean, schemas, visibility
 from toryo.operations.calls.call import RIGHTS, Call
@@ -20,6 +19,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.queue import claims as queue_claims
 
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
@@ -71,19 +71,7 @@ def make_api_key(call: Call, wanted: MakeKey) -> KeyMade:
     return {"success": True, "token": token, "agent_id": key.agent_id, "key": _shown(key)}
 
 
-def _shown(key: ApiKey) -> schemas.Key:
-    return {
-        "key_id": key.id,
-        "project_id": key.project_id,
-        "name": key.name,
-        "agent_id": key.agent_id,
-        "types": list(key.types),
-        "orchestrator": key.orchestrator,
-        "tools": list(key.tools),
-        "created_by": key.created_by,
-        "created_at": iso(key.created_at),
-        "revoked_at": iso_or_none(key.revoked_at),
-    }
+_shown = wire(ApiKey, schemas.Key, key_id="id")
 
 
 class ListKeys(Paged):

@@ -17,6 +17,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
@@ -116,15 +117,7 @@ class States(Page):
     entries: list[SharedValue]
 
 
-def _shown(entry: Entry) -> SharedValue:
-    return {
-        "key": entry.key,
-        "value": entry.value,
-        "version": entry.version,
-        "expires_at": iso(entry.expires_at),
-        "updated_by": entry.updated_by,
-        "updated_at": iso(entry.updated_at),
-    }
+_shown = wire(Entry, SharedValue)
 
 
 @operation(

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.tasks import priority_named
+from toryo.domain.tasks import AcceptanceCheck, priority_named
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import acceptance_checks, assignees
@@ -28,7 +28,7 @@ class ScheduledTask(TypedDict):
     priority: schemas.PriorityName
     status: FirstStatus
     context: Any
-    acceptance: list[schemas.AcceptanceCheck]
+    acceptance: list[AcceptanceCheck]
 
 
 class Describes(Protocol):

@@ -11,6 +11,7 @@ from toryo.domain import task_templates
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.task_templates import TaskTemplate
+from toryo.domain.tasks import Status
 from toryo.domain.texts import one_line, quoted, several_lines
 from toryo.domain.times import iso
 from toryo.domain.wording import constant, say
@@ -22,6 +23,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.validation import parameters_of
 from toryo.operations.schedules import begun_tasks
+from toryo.operations.tasks import assignees
 from toryo.template_limits import LONGEST_VALUE, MOST_PARAMETERS, Name
 
 if TYPE_CHECKING:
@@ -233,27 +235,29 @@ def _checked(project_id: str, content: dict[str, Any]) -> Template:
         if isinstance(found, Refusal):
             raise _of_task(found, task.title)
         patterns(task.touches)
-        _refuse_hopeless(template, task)
+        try:
+            assignees.refuse_both(task.assignee, task.queue)
+            assignees.refuse_nobody(Status(task.status), task.assignee)
+        except Refusal as refusal:
+            raise _hopeless(task, refusal.message) from None
+        _refuse_waiting_for_others(template, task)
     return template
 
 
-def _refuse_hopeless(template: Template, task: TemplateTask) -> None:
-    """Raises Refusal for a task that could never be created among the others."""
+def _refuse_waiting_for_others(template: Template, task: TemplateTask) -> None:
+    """Raises Refusal for a task that could never be created or begin among the others."""
     parents = {each.title: each.parent for each in template.tasks}
     above = parents[task.title]
     while above is not None and above not in task.depends_on:
         above = parents[above]
-    if task.assignee is not None and task.queue is not None:
-        why = constant("It has both an assignee and a queue.")
-    elif task.status == "in_progress" and task.assignee is None:
-        why = constant("It cannot start in progress without an assignee.")
-    elif task.status == "in_progress" and task.depends_on:
-        why = constant("It cannot start in progress, because it depends on tasks that are new, too.")
-    elif above is not None:
-        why = constant("It cannot depend on a task of which it is a part.")
-    else:
-        return
-    raise _of_task(Refusal(Code.VALIDATION_ERROR, why, "Correct it, and save the template again."), task.title)
+    if task.status == "in_progress" and task.depends_on:
+        raise _hopeless(task, constant("It cannot start in progress, because it depends on tasks that are new, too."))
+    if above is not None:
+        raise _hopeless(task, constant("It cannot depend on a task of which it is a part."))
+
+
+def _hopeless(task: TemplateTask, why: str) -> Refusal:
+    return _of_task(Refusal(Code.VALIDATION_ERROR, why, "Correct it, and save the template again."), task.title)
 
 
 def _of_task(refusal: Refusal, title: str) -> Refusal:
@@ -282,21 +286,13 @@ def _refuse_values(name: str, template: Template, values: dict[str, str]) -> Non
         )
 
 
+_NAMES = {"assignee": "assignee_id", "queue": "agent_type", "parent": "parent_task_id", "depends_on": "dependencies"}
+"""What a template file calls differently."""
+
+
 def _arguments(task: dict[str, Any], parent: str | None, after: list[str]) -> dict[str, Any]:
     """What `file_task` takes."""
-    return {
-        "title": task["title"],
-        "description": task["description"],
-        "assignee_id": task["assignee"],
-        "agent_type": task["queue"],
-        "priority": task["priority"],
-        "status": task["status"],
-        "parent_task_id": parent,
-        "dependencies": after,
-        "context": task["context"],
-        "acceptance": task["acceptance"],
-        "touches": task["touches"],
-    }
+    return {_NAMES.get(name, name): value for name, value in {**task, "parent": parent, "depends_on": after}.items()}
 
 
 def _shown(each: TaskTemplate) -> ShownTemplate:

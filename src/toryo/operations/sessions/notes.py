@@ -11,11 +11,11 @@ from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
 from toryo.domain.tasks import Task
-from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.wire import wire
 
 TEXT = 100_000
 """The longest text a field takes, in characters."""
@@ -58,15 +58,7 @@ class ShownNote(TypedDict):
     at: str
 
 
-def shown_note(note: Note) -> ShownNote:
-    return {
-        "progress": note.progress,
-        "findings": note.findings,
-        "blockers": note.blockers,
-        "next_steps": note.next_steps,
-        "by": note.author_id,
-        "at": iso(note.created_at),
-    }
+shown_note = wire(Note, ShownNote, by="author_id", at="created_at")
 
 
 def of_own_tree(call: Call, task_id: str | None) -> Task:

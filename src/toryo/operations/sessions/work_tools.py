@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from toryo.domain.handover import Handoff
 from toryo.domain.launches import Purpose
 from toryo.domain.questions import Question
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import AcceptanceCheck, Task
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
@@ -59,7 +59,7 @@ class OwnTask(TypedDict):
     context: dict[str, Any]
     handoff: schemas.Handoff | None
     handoffs: list[schemas.Handoff]
-    acceptance: list[schemas.AcceptanceCheck]
+    acceptance: list[AcceptanceCheck]
     review_of: str | None
     resumed: bool
     attempt: int

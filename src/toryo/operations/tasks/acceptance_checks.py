@@ -1,6 +1,7 @@
 """Acceptance checks after a success report, for every kind of report: starting them, waiting, and reporting failures.
 
 A Coordinator runs them (`claim_starts`, `report_check_result`); this module is the caller's side.
+`CheckRun` is how it reports the end of one check, also of the merge queue's.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters
-from toryo.operations.calls.fields import Command, Id, Lines
+from toryo.operations.calls.fields import Command, Id, Lines, Printed
 from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused
 from toryo.operations.tasks import due_checks, review_rounds
@@ -127,6 +128,17 @@ Acceptance = Annotated[
     list[FileCheck | CommandCheck | DiffCheck | ReviewCheck], Field(max_length=MOST), BeforeValidator(_told_at_once)
 ]
 """As they are given. They are run in the working directory."""
+
+
+class CheckRun(Parameters):
+    check: Printed = Field(max_length=2_000, description="Which one: the file, the command or the limits.")
+    outcome: Literal["passed", "failed", "flaky", "error"] = Field(
+        description="flaky: failed, then passed. error: it cannot run, whatever the work is."
+    )
+    runs: int = Field(1, ge=1, le=100, description="How often it ran.")
+    seconds: float = Field(0.0, ge=0, le=1_000_000, description="How long all runs took.")
+    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31, description="Of the last run.")
+    output: Printed = Field("", max_length=acceptance.LONGEST_OUTPUT, description="What was found, or its end.")
 
 
 def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:

@@ -7,11 +7,11 @@ import base64
 from pydantic import Field
 
 from toryo.artifact_limits import LONGEST_NAME
+from toryo.domain import artifacts
 from toryo.domain import artifacts as domain
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.times import iso
+from toryo.domain.tasks import StoredArtifact
 from toryo.domain.wording import say
-from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -19,6 +19,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import kept_artifacts
 
 USUAL = 100
@@ -33,7 +34,7 @@ class ListArtifacts(Paged):
     )
 
 
-class Artifact(schemas.StoredArtifact):
+class Artifact(StoredArtifact):
     """`check_id`: the run of the checks in which it was left."""
 
     check_id: str
@@ -60,19 +61,12 @@ def list_artifacts(call: Call, wanted: ListArtifacts) -> Artifacts:
     last = found[limit - 1] if len(found) > limit else None
     answer: Artifacts = {
         "success": True,
-        "artifacts": [
-            {
-                "artifact_id": each.id,
-                "name": each.name,
-                "bytes": each.bytes,
-                "media_type": each.media_type,
-                "check_id": each.check_id,
-                "created_at": iso(each.created_at),
-            }
-            for each in found[:limit]
-        ],
+        "artifacts": [_shown(each) for each in found[:limit]],
     }
     return paged(answer, cursor_of(last.check_id, last.place, last.name) if last is not None else None)
+
+
+_shown = wire(artifacts.Artifact, Artifact, artifact_id="id")
 
 
 class OneArtifact(Parameters):

@@ -1,14 +1,15 @@
-"""Who a person may give a task to: a member of the project, or a queue, not both."""
+"""Who a person may give a task to: a member of the project, or a queue, not both; and what nobody can begin."""
 
 from __future__ import annotations
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
+from toryo.domain.tasks import Status
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 
 
-def refuse(call: Call, project: Project, assignee_id: str | None, agent_type: str | None) -> None:
+def refuse_both(assignee_id: str | None, agent_type: str | None) -> None:
     """Raises Refusal."""
     if assignee_id is not None and agent_type is not None:
         raise Refusal(
@@ -16,6 +17,21 @@ def refuse(call: Call, project: Project, assignee_id: str | None, agent_type: st
             "A task cannot have both an assignee and a queue.",
             "Give either an assignee or a queue.",
         )
+
+
+def refuse_nobody(status: Status, assignee_id: str | None) -> None:
+    """Raises Refusal."""
+    if status is Status.IN_PROGRESS and assignee_id is None:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            "A task cannot start in progress without an assignee.",
+            "Choose one (`assignee_id`, on the command line --assignee), or create the task in todo.",
+        )
+
+
+def refuse(call: Call, project: Project, assignee_id: str | None, agent_type: str | None) -> None:
+    """Raises Refusal."""
+    refuse_both(assignee_id, agent_type)
     if assignee_id is None:
         return
     agent = call.known_agent(assignee_id)

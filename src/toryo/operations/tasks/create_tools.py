@@ -6,29 +6,29 @@ Who may create which, and how many, is in `domain/creation_rules.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import fields
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from toryo.domain import creation_rules
 from toryo.domain.agents import Role
-from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.sessions import Choice
-from toryo.domain.tasks import Status, Task, priority_named
+from toryo.domain.tasks import Status, Task
 from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Parameters, Route, catalogue, operation
-from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
+from toryo.operations.calls.fields import Context, GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
+from toryo.operations.tasks import below_main_task, given, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
 
@@ -38,29 +38,52 @@ _MANAGERS = listed_for(Audience.MANAGER)
 """Parameters that mean nothing to workers, or that only managers decide."""
 
 
+Assignee = Annotated[Id | None, Field(default=None, description="One of your subordinates.")]
+Dependencies = Annotated[list[Id], Field(default_factory=list, max_length=60, description="Tasks to complete first.")]
+Checked = Annotated[Acceptance, Field(default_factory=list, description="Checked when success is reported.")]
+Changing = Annotated[Touches, Field(default_factory=list, description="Files it changes: repository paths, * and **.")]
+GivenIntent = Annotated[
+    Literal["new", "refine", "replace"] | None,
+    Field(
+        default=None,
+        description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress.",
+    ),
+]
+Request = Annotated[
+    str | None,
+    Field(default=None, min_length=1, max_length=200, description="Your id of the request that it belongs to."),
+]
+ClaimSeconds = Annotated[
+    int | None, Field(default=None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
+]
+Attempts = Annotated[
+    int | None, Field(default=None, ge=1, le=100, description="How often it may be tried (default 3).")
+]
+Once = Annotated[
+    str | None, Field(default=None, min_length=1, max_length=200, description="The same key creates once.")
+]
+"""As most of these tools describe them; a tool may say another description, or who is shown it."""
+
+
 class CreateTask(Parameters):
     title: Title | None = Field(None, description="One line.")
     description: Text | None = Field(None, description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
-    assignee_id: Id | None = Field(None, description="One of your subordinates.")
-    context: Any = Field(None, description="JSON for the assignee.")
-    acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
-    touches: Touches = Field(default_factory=list, description="Files it changes: repository paths, * and **.")
-    intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
-    )
+    dependencies: Dependencies
+    assignee_id: Assignee
+    context: Context
+    acceptance: Checked
+    touches: Changing
+    intent: GivenIntent
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
     )
     task_description: Text | None = Field(None, min_length=1, pattern=r"\S", description="Orchestrators: what to do.")
-    correlation_id: str | None = Field(
-        None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
-    )
-    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
-    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+    correlation_id: Request
+    timeout_seconds: ClaimSeconds
+    max_attempts: Attempts
+    idempotency_key: Once
 
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
@@ -86,7 +109,7 @@ class CreateTask(Parameters):
         return self
 
 
-_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "touches", "intent"})
+_OWN_FORM = frozenset(CreateTask.model_fields) - {each.name for each in fields(queue_tasks.Wanted)}
 _QUEUE_FORM = frozenset(
     {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
 )
@@ -99,21 +122,13 @@ class BatchTask(Parameters):
     priority: GivenPriority = Field(
         "medium", description="Which first.", json_schema_extra=listed_for(Audience.MANAGER, plain=True)
     )
-    dependencies: list[Id] = Field(
-        default_factory=list, max_length=60, description="Tasks to complete first: a local_id or task_id each."
+    dependencies: Dependencies = Field(description="Tasks to complete first: a local_id or task_id each.")
+    assignee_id: Assignee = Field(json_schema_extra=_MANAGERS)
+    context: Context = Field(json_schema_extra=_MANAGERS)
+    acceptance: Checked = Field(
+        description="Checked when success is reported: a file or a command each.", json_schema_extra=_MANAGERS
     )
-    assignee_id: Id | None = Field(None, description="One of your subordinates.", json_schema_extra=_MANAGERS)
-    context: Any = Field(None, description="JSON for the assignee.", json_schema_extra=_MANAGERS)
-    acceptance: Acceptance = Field(
-        default_factory=list,
-        description="Checked when success is reported: a file or a command each.",
-        json_schema_extra=_MANAGERS,
-    )
-    touches: Touches = Field(
-        default_factory=list,
-        description="Files it changes: repository paths, * and **.",
-        json_schema_extra=_MANAGERS,
-    )
+    touches: Changing = Field(json_schema_extra=_MANAGERS)
 
 
 class CreateBatch(Parameters):
@@ -123,39 +138,27 @@ class CreateBatch(Parameters):
     tasks: list[BatchTask] = Field(
         min_length=1, max_length=60, description="All are created, or none.", json_schema_extra=PLAIN
     )
-    intent: Literal["new", "refine", "replace"] | None = Field(
-        None,
-        description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress.",
-        json_schema_extra=_MANAGERS,
-    )
-    idempotency_key: str | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="The same key creates once.",
-        json_schema_extra=listed_for(Audience.NONE),
-    )
+    intent: GivenIntent = Field(json_schema_extra=_MANAGERS)
+    idempotency_key: Once = Field(json_schema_extra=listed_for(Audience.NONE))
 
 
 class QueueTask(Parameters):
     agent_type: str = Field(min_length=1, max_length=100, pattern=r"\S", description="The queue; see list_agents.")
     task_description: Text = Field(min_length=1, pattern=r"\S", description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
-    context: Any = Field(None, description="JSON for the agent.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
-    correlation_id: str | None = Field(
-        None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
-    )
+    context: Context = Field(description="JSON for the agent.")
+    dependencies: Dependencies
+    correlation_id: Request
     parent_task_id: Id | None = Field(None, description="A task that you created or claimed, from which it comes.")
-    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
-    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
+    timeout_seconds: ClaimSeconds
+    max_attempts: Attempts
 
 
 class CreateQueueTasks(Parameters):
     tasks: list[QueueTask] = Field(
         min_length=1, max_length=MOST_QUEUE_TASKS, description="All are created, or none.", json_schema_extra=PLAIN
     )
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+    idempotency_key: Once
 
 
 class Created(Result):
@@ -228,13 +231,13 @@ def _subtask(call: Call, wanted: CreateTask) -> Created:
             "Pass agent_type and task_description instead of title and description.",
         )
     refuse_session(catalogue()["create_task"], call.caller)
-    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent, one_by_one=True).values()
+    [made] = _create(call, wanted.parent_task_id, [given.draft(wanted)], wanted.intent, one_by_one=True).values()
     return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
 
 
 def _filing_of_one(asked: Asked[CreateTask]) -> queue_tasks.Filing:
     _refuse_other_than_orchestrators(asked.call)
-    wanted = queue_tasks.Wanted.of(asked.wanted)
+    wanted = given.noun(queue_tasks.Wanted, asked.wanted)
     return queue_tasks.Filing.of_one(asked.call, wanted, asked.wanted.idempotency_key)
 
 
@@ -255,7 +258,7 @@ def create_queue_tasks(calls: Calls[CreateQueueTasks]) -> dict[Asked[CreateQueue
 
 def _filing_of_all(asked: Asked[CreateQueueTasks]) -> queue_tasks.Filing:
     _refuse_other_than_orchestrators(asked.call)
-    wanted = [queue_tasks.Wanted.of(each) for each in asked.wanted.tasks]
+    wanted = [given.noun(queue_tasks.Wanted, each) for each in asked.wanted.tasks]
     return queue_tasks.Filing.of_all(asked.call, wanted, asked.wanted.idempotency_key)
 
 
@@ -287,7 +290,7 @@ def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
     before: dict[str, str] | None = once.before(call, local_id_to_real_id=lambda made: made)
     if before is not None:
         return _batch({name: call.task(each) for name, each in before.items()})
-    made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
+    made = _create(call, wanted.parent_task_id, [given.draft(each) for each in wanted.tasks], wanted.intent)
     once.remember(call, {name: each.task.id for name, each in made.items()})
     return _batch({name: each.task for name, each in made.items()})
 
@@ -298,20 +301,6 @@ def _batch(made: dict[str, Task]) -> BatchCreated:
         "local_id_to_real_id": {name: task.id for name, task in made.items()},
         "tasks": [rendering.brief_task(task) for task in made.values()],
     }
-
-
-def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
-    return Draft(
-        title=wanted.title or "",
-        description=wanted.description or "",
-        local_id=local_id,
-        priority=priority_named(wanted.priority),
-        dependencies=tuple(wanted.dependencies),
-        assignee_id=wanted.assignee_id,
-        context=wanted.context,
-        acceptance=acceptance_checks.kept(wanted.acceptance),
-        touches=patterns(wanted.touches),
-    )
 
 
 def _create(

@@ -6,16 +6,14 @@ from typing import NotRequired
 
 from pydantic import Field
 
-from toryo.domain.conflict_forecast import patterns
 from toryo.domain.sessions import Choice
-from toryo.domain.tasks import priority_named
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result, Said
-from toryo.operations.tasks import below_main_task, mutations
+from toryo.operations.tasks import below_main_task, given, mutations
 from toryo.operations.tasks.conflict_forecast import Touches
 from toryo.operations.translations import words
 
@@ -37,14 +35,7 @@ class Updated(Said):
 def update_task(call: Call, wanted: UpdateTask) -> Updated:
     """Change a subtask."""
     task = below_main_task.own(call, wanted.task_id)[1]
-    updated = mutations.edit(
-        call,
-        task,
-        title=wanted.title,
-        description=wanted.description,
-        priority=priority_named(wanted.priority) if wanted.priority else None,
-        touches=patterns(wanted.touches) if wanted.touches is not None else None,
-    )
+    updated = mutations.edit(call, task, **given.edit(wanted))
     below_main_task.acted(call, Choice.ADJUST)
     language = call.project(task.project_id).settings.language
     told = words("updated" if updated else "unchanged", language)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
-from typing import Any, final
+from typing import Any, Unpack, final
 
 from typing_extensions import TypedDict
 
 from toryo.domain import dependencies as graph
 from toryo.domain import ids, moves, queue, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
-from toryo.domain.budgets import OF_TASK
 from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.delegations import failed
 from toryo.domain.errors import Code, Refusal
@@ -26,7 +26,7 @@ from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
+from toryo.domain.tasks import VERBS, AcceptanceCheck, Approval, Checks, Details, Priority, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
@@ -405,6 +405,9 @@ def cancel_reviews(call: Call, task_id: str) -> None:
         move(call, call.tree_state(review), review, Status.CANCELLED, "the review is no longer needed", actor=_SERVER)
 
 
+_OF_TASK = frozenset(each.name for each in fields(Task))
+
+
 # --- creating --------------------------------------------------------------------------------------------------------
 
 
@@ -541,9 +544,6 @@ def _made(
         ordinal=call.place + place,
         title=draft.title.strip(),
         status=status,
-        priority=draft.priority,
-        assignee_id=draft.assignee_id,
-        agent_type=draft.agent_type,
         created_by=call.actor.id,
         approval=approval,
         created_at=call.now,
@@ -552,16 +552,16 @@ def _made(
         requested_by=requested_by,
         parent_attempt=parent.attempt if parent else 1,
         has_acceptance=bool(draft.acceptance),
-        review_of=draft.review_of,
-        touches=draft.touches,
-        origin_id=draft.origin_id,
-        budget_usd=draft.budget_usd,
-        budget_tokens=draft.budget_tokens,
         correlation_id=parent.correlation_id if parent else _correlation(call),
+        **{name: getattr(draft, name) for name in _OF_DRAFT},
     )
     call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
     details = Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
     return Created(task, details, list(dict.fromkeys(draft.dependencies)))
+
+
+_OF_DRAFT = tuple(each.name for each in fields(Draft) if each.name != "title" and each.name in _OF_TASK)
+"""What a task has from its draft, by the name that both have."""
 
 
 def _correlation(call: Call) -> str:
@@ -687,21 +687,21 @@ def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Ta
     )
 
 
-_EDITED = ("title", "priority", "touches", *OF_TASK.values())
+class Edit(TypedDict, total=False):
+    """What becomes different of a task and of its details, by the names of their fields. What is not named stays."""
+
+    title: str
+    priority: Priority
+    touches: tuple[str, ...]
+    budget_usd: float | None
+    budget_tokens: int | None
+    description: str
+    context: Any
+    acceptance: tuple[AcceptanceCheck, ...]
 
 
-def edit(
-    call: Call,
-    task: Task,
-    *,
-    title: str | None = None,
-    priority: Any = None,
-    touches: tuple[str, ...] | None = None,
-    budget: Mapping[str, Any] | None = None,
-    **details: Any,
-) -> list[str]:
-    """Changes words, priority, patterns and budget (by the names of its fields); answers which fields differ now.
-    Raises Refusal for a closed task."""
+def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
+    """Answers which fields differ now. Raises Refusal for a closed task."""
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
@@ -712,14 +712,12 @@ def edit(
             task_id=task.id,
         )
     before = call.tx.tasks.details(task.id)
-    after = replace(
-        task,
-        title=title.strip() if title else task.title,
-        priority=priority or task.priority,
-        touches=task.touches if touches is None else touches,
-        **(budget or {}),
-    )
-    wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
+    told: dict[str, Any] = {**changes}
+    of_task = {name: told.pop(name) for name in changes if name in _OF_TASK}
+    if "title" in of_task:
+        of_task["title"] = of_task["title"].strip()
+    after = replace(task, **of_task)
+    wanted = {name: value for name, value in told.items() if value != getattr(before, name)}
     if "acceptance" in wanted:
         if task.review_of is not None:
             raise review_checks.unchecked(task)
@@ -728,7 +726,7 @@ def edit(
             questions.withdraw_all(call, task, "checks_changed")
             cancel_reviews(call, task.id)
             after = replace(after, open_questions=0)
-    changed = [name for name in _EDITED if getattr(after, name) != getattr(task, name)] + list(wanted)
+    changed = [name for name in of_task if getattr(after, name) != getattr(task, name)] + list(wanted)
     if not changed:
         return []
     after = _unapproved(call, after, changed)

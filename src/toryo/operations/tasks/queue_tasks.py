@@ -15,7 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.projects import Project
 from toryo.domain.queue import KEYLESS
-from toryo.domain.tasks import Details, Priority, Status, Task, priority_named
+from toryo.domain.tasks import Details, Priority, Status, Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas
 from toryo.operations.calls.batches import Asked, Calls
@@ -44,22 +44,6 @@ class Wanted:
     timeout_seconds: int | None = None
     max_attempts: int | None = None
     idempotency_key: str | None = None
-
-    @classmethod
-    def of(cls, given: Any) -> Wanted:
-        """From the parameters of a tool, whose names these are."""
-        return cls(
-            agent_type=given.agent_type or "",
-            task_description=given.task_description or "",
-            priority=priority_named(given.priority),
-            context=given.context,
-            dependencies=tuple(given.dependencies),
-            correlation_id=given.correlation_id,
-            parent_task_id=given.parent_task_id,
-            timeout_seconds=given.timeout_seconds,
-            max_attempts=given.max_attempts,
-            idempotency_key=getattr(given, "idempotency_key", None),
-        )
 
     @property
     def draft(self) -> Draft:

@@ -7,43 +7,40 @@ context (whose values end up in commands) waits until a person has seen it.
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from toryo.domain import consent, creation_rules
 from toryo.domain.agents import Agent, Role, superiors
-from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
+from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import HOUR
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable_agents, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
-from toryo.operations.calls.fields import GivenPriority, Id, Text
+from toryo.operations.calls.fields import Context, GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.results import TaskResult
-from toryo.operations.tasks import approvals, mutations
+from toryo.operations.tasks import approvals, given, mutations
 from toryo.operations.translations import words
 
 _CHATS = Audience.CHAT | Audience.BY_HAND
 
 
 class RequestTask(Parameters):
-    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.", json_schema_extra=PLAIN)
+    title: Title = Field(description="One line.", json_schema_extra=PLAIN)
     assignee_id: Id = Field(description="An agent or a person; see list_team.")
     description: Text = Field("", description="What exactly, and when it is done.")
     priority: GivenPriority = Field(
         "medium", description="How urgent.", json_schema_extra=listed_for(_CHATS, plain=True)
     )
-    context: Any = Field(None, description="JSON for the assignee.", json_schema_extra=listed_for(_CHATS))
+    context: Context = Field(json_schema_extra=listed_for(_CHATS))
     message_id: Id | None = Field(
         None, description="In a chat: the person's message that asks.", json_schema_extra=listed_for(_CHATS)
     )
@@ -192,13 +189,7 @@ def _stands_above(call: Call, requester: Agent, assignee: Agent) -> bool:
 def _create(
     call: Call, project: Project, assignee: Agent, requester: Agent, wanted: RequestTask, *, approved: bool
 ) -> Task:
-    draft = Draft(
-        title=wanted.title,
-        description=wanted.description,
-        priority=Priority(priority_named(wanted.priority)),
-        assignee_id=assignee.id,
-        context=wanted.context,
-    )
+    draft = replace(given.draft(wanted), assignee_id=assignee.id)
     creation_rules.refuse_command_for_others(draft)
     [made] = mutations.create(
         call,

@@ -15,6 +15,7 @@ from toryo.domain.agents import SYSTEM
 from toryo.domain.tasks import Status, Task
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.wire import wire
 
 CHANGES_TO = "changes_to"
 """The key in the context of the task that makes the changes; its value is the reviewed task."""
@@ -49,15 +50,10 @@ def about(call: Call, task_ids: Iterable[str]) -> set[str]:
 
 
 def shown(task: Task | None) -> schemas.RequestedChanges | None:
-    if task is None:
-        return None
-    return {
-        "task_id": task.id,
-        "title": task.title,
-        "status": task.status.value,
-        "assignee_id": task.assignee_id,
-        "requested_by": task.created_by,
-    }
+    return None if task is None else _of_task(task)
+
+
+_of_task = wire(Task, schemas.RequestedChanges, task_id="id", requested_by="created_by")
 
 
 def of(call: Call, task: Task) -> Task | None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from heapq import nsmallest
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field
 
 from toryo.domain import creation_rules, moves, review_checks
-from toryo.domain.budgets import OF_TASK
-from toryo.domain.conflict_forecast import patterns
-from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
+from toryo.domain.tasks import Approval, CheckEvidence, CheckFailure, Checks, Status, Task, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, of_datetime
 from toryo.domain.wording import constant, say
@@ -26,23 +23,26 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import (
-    acceptance_checks,
     assignees,
     below_main_task,
     conflict_forecast,
     due_checks,
+    given,
     mutations,
     opened_pull_requests,
     requested_changes,
     review_rounds,
-    reviewed_tasks,
     subtask_work,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
 from toryo.provider_options import MOST_AMOUNT
 from toryo.storage.task_lists import Place, Wanted
+
+Dollars = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(ge=0, le=MOST_AMOUNT)]
 
 
 class FiledTask(Result):
@@ -67,12 +67,8 @@ class FileTask(Parameters):
     touches: Touches = Field(
         default_factory=list, description="Files it will change, from the top of the repository, with * and **."
     )
-    budget_usd: float | None = Field(
-        None, ge=0, le=MOST_AMOUNT, allow_inf_nan=False, description="US dollars that it and its subtasks may cost."
-    )
-    budget_tokens: int | None = Field(
-        None, ge=0, le=MOST_AMOUNT, description="tokens that it and its subtasks may use, input and output."
-    )
+    budget_usd: Dollars | None = Field(None, description="US dollars that it and its subtasks may cost.")
+    budget_tokens: Tokens | None = Field(None, description="tokens that it and its subtasks may use, input and output.")
 
 
 @operation(
@@ -88,48 +84,16 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     project = call.project(wanted.project_id)
     parent = _parent(call, project, wanted.parent_task_id)
     assignees.refuse(call, project, wanted.assignee_id, wanted.agent_type)
-    draft = Draft(
-        title=wanted.title,
-        description=wanted.description,
-        priority=priority_named(wanted.priority),
-        dependencies=tuple(wanted.dependencies),
-        assignee_id=wanted.assignee_id,
-        agent_type=wanted.agent_type,
-        context=wanted.context,
-        acceptance=acceptance_checks.kept(wanted.acceptance),
-        touches=patterns(wanted.touches),
-        budget_usd=wanted.budget_usd,
-        budget_tokens=wanted.budget_tokens,
-    )
+    draft = given.draft(wanted)
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
     to = status_named(wanted.status)
-    if to is Status.IN_PROGRESS and wanted.assignee_id is None:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or create the task in todo.",
-        )
+    assignees.refuse_nobody(to, wanted.assignee_id)
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
     if to is not Status.IN_PROGRESS:
-        required = [*due_checks.required_of(call.tree_state(made.task), made.task)]
-        shown: schemas.PersonsTask = {
-            **below_main_task.show_created(made),
-            "budget_usd": made.task.budget_usd,
-            "budget_tokens": made.task.budget_tokens,
-            "may_conflict_with": conflict_forecast.of(call, made.task),
-            "unmerged": [],
-            "changes_requested": None,
-            "reviews": [],
-            "review_of": None,
-            "pull_request": None,
-            "judged": None,
-            "required_checks": required,
-            "check_results": [],
-        }
-        return {"success": True, "task_id": made.task.id, "task": shown}
+        return _answer(call, made.task, below_main_task.show_created(made), [])
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
     except Refusal as refusal:
@@ -156,16 +120,19 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
 
 def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
-    changes = requested_changes.shown(requested_changes.of(call, task))
+    return _answer(call, task, below_main_task.show(call, task), subtask_work.told(call, task))
+
+
+def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schemas.ToldUnmerged]) -> FiledTask:
     shown: schemas.PersonsTask = {
-        **below_main_task.show(call, task),
+        **full,
         "budget_usd": task.budget_usd,
         "budget_tokens": task.budget_tokens,
         "may_conflict_with": conflict_forecast.of(call, task),
-        "unmerged": subtask_work.told(call, task),
-        "changes_requested": changes,
-        "reviews": reviewed_tasks.reviews_of(call, task),
-        "review_of": reviewed_tasks.reviewed_in(call, task),
+        "unmerged": unmerged,
+        "changes_requested": requested_changes.shown(requested_changes.of(call, task)),
+        "reviews": _reviews_of(call, task),
+        "review_of": _reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
         "judged": _how_judged(call, task),
         "required_checks": [*due_checks.required_of(call.tree_state(task), task)],
@@ -174,7 +141,25 @@ def _shown(call: Call, task_id: str) -> FiledTask:
     return {"success": True, "task_id": task.id, "task": shown}
 
 
-def _check_results(call: Call, task: Task) -> list[schemas.CheckEvidence]:
+MOST_REVIEWS = 20
+
+
+def _reviews_of(call: Call, task: Task) -> list[schemas.TaskOfReview]:
+    """The tasks in which agents review its work, or did, the newest first."""
+    asked = task.questions_ever > 0  # a review is a question
+    return [_of_review(each) for each in call.tx.tasks.newest_reviews(task.id, MOST_REVIEWS)] if asked else []
+
+
+def _reviewed_in(call: Call, task: Task) -> schemas.TaskOfReview | None:
+    """The task whose work is reviewed in this one."""
+    reviewed = call.tx.tasks.find(task.review_of) if task.review_of is not None else None
+    return _of_review(reviewed) if reviewed is not None else None
+
+
+_of_review = wire(Task, schemas.TaskOfReview, task_id="id")
+
+
+def _check_results(call: Call, task: Task) -> list[CheckEvidence]:
     check = call.tx.launches.check(task.check_id) if task.check_id is not None else None
     return list(check.evidence or ()) if check is not None else []
 
@@ -279,15 +264,11 @@ class EditTask(OneTask):
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
     touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
-    budget_usd: float | None = Field(
-        None,
-        ge=0,
-        le=MOST_AMOUNT,
-        allow_inf_nan=False,
-        description="New US dollars that it and its subtasks may cost; null: no limit.",
+    budget_usd: Dollars | None = Field(
+        None, description="New US dollars that it and its subtasks may cost; null: no limit."
     )
-    budget_tokens: int | None = Field(
-        None, ge=0, le=MOST_AMOUNT, description="New tokens that it and its subtasks may use; null: no limit."
+    budget_tokens: Tokens | None = Field(
+        None, description="New tokens that it and its subtasks may use; null: no limit."
     )
     add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to add.")
     remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to remove.")
@@ -306,28 +287,16 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     told."""
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
-    given = wanted.model_dump(exclude_unset=True)
-    if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
+    if "assignee_id" in wanted.model_fields_set and wanted.assignee_id != task.assignee_id:
         project = call.project(task.project_id)
-        assignees.refuse(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
-        mutations.assign(call, call.tree_state(task), task, given["assignee_id"])
+        assignees.refuse(call, project, wanted.assignee_id, task.agent_type if wanted.assignee_id else None)
+        mutations.assign(call, call.tree_state(task), task, wanted.assignee_id)
         task = call.task(task.id)
     if wanted.add_dependencies or wanted.remove_dependencies:
         mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
         task = call.task(task.id)
-    budget = {name: given[name] for name in OF_TASK.values() if name in given}
-    if budget or {"title", "description", "priority", "context", "acceptance", "touches"} & set(given):
-        mutations.edit(
-            call,
-            task,
-            title=wanted.title,
-            priority=priority_named(wanted.priority) if wanted.priority else None,
-            description=wanted.description,
-            context=wanted.context,
-            acceptance=acceptance_checks.kept(wanted.acceptance) if wanted.acceptance is not None else None,
-            touches=patterns(wanted.touches) if wanted.touches is not None else None,
-            budget=budget,
-        )
+    if wanted.model_fields_set & mutations.Edit.__annotations__.keys():
+        mutations.edit(call, task, **given.edit(wanted))
     return _shown(call, task.id)
 
 

@@ -15,7 +15,9 @@ from toryo.domain.delegations import Delegation
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.launches import Check, Launch
-from toryo.domain.tasks import Task
+from toryo.domain.queue import Claim
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import CheckEvidence, CheckFailure, Task
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.traces import trace_id_of
 from toryo.domain.waiting import Waiting
@@ -26,6 +28,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks.trace_facts import TraceFacts
 from toryo.storage.usages import Sums, Wanted
 
@@ -132,8 +135,8 @@ class TracedCheck(TypedDict):
     created_at: str
     finished_at: str | None
     passed: bool | None
-    failures: list[schemas.CheckFailure]
-    evidence: list[schemas.CheckEvidence]
+    failures: list[CheckFailure]
+    evidence: list[CheckEvidence]
 
 
 class TracedDelegation(TypedDict):
@@ -295,16 +298,7 @@ def _node(call: Call, task: Task, facts: TraceFacts) -> TracedTask:
         "summary": details.summary,
         "error": details.error,
         "artifacts": list(details.artifacts),
-        "attempts": [
-            {
-                "attempt": claim.attempt,
-                "agent_id": claim.agent_id,
-                "claimed_at": iso(claim.claimed_at),
-                "ended_at": iso_or_none(claim.ended_at),
-                "end_reason": claim.end_reason,
-            }
-            for claim in call.tx.queues.claims_of_task(task.id)
-        ],
+        "attempts": [_attempt(claim) for claim in call.tx.queues.claims_of_task(task.id)],
         "waits": [_wait(each) for each in facts.waits(task)],
         "launches": [_launch(each, facts) for each in facts.launches[task.id]],
         "decisions": [_decision(each) for each in facts.decisions(task)],
@@ -328,30 +322,16 @@ def _node(call: Call, task: Task, facts: TraceFacts) -> TracedTask:
     }
 
 
-def _wait(each: Waiting) -> TracedWait:
-    return {
-        "cause": each.cause.value,
-        "since": iso(each.since),
-        "until": iso_or_none(each.until),
-        "on": list(each.on),
-        "reason": each.reason,
-        "rule": constant(each.rule) if each.rule is not None else None,
-        "event": each.event,
-    }
+_wait = wire(Waiting, TracedWait, rule=lambda each: constant(each.rule) if each.rule is not None else None)
 
 
 def _launch(each: Launch, facts: TraceFacts) -> TracedLaunch:
     session = facts.sessions.get(each.id)
-    signed_in: TracedSession | None = None
-    if session is not None:
-        signed_in = {
-            "session_id": session.id,
-            "signed_in_at": iso(session.created_at),
-            "ended_at": iso_or_none(session.ended_at),
-            "end_reason": session.end_reason.value if session.end_reason else None,
-            "calls": session.calls,
-        }
+    signed_in = _session(session) if session is not None else None
     return {**rendering.launch(each), "usage": rendering.used(facts.used.get(each.id)), "session": signed_in}
+
+
+_session = wire(Session, TracedSession, session_id="id", signed_in_at="created_at")
 
 
 def _decision(each: Event) -> TracedDecision:
@@ -368,42 +348,21 @@ def _decision(each: Event) -> TracedDecision:
     }
 
 
-def _check(each: Check) -> TracedCheck:
-    return {
-        "check_id": each.id,
-        "launch_id": each.launch_id,
-        "created_at": iso(each.created_at),
-        "finished_at": iso_or_none(each.finished_at),
-        "passed": None if each.finished_at is None else each.passed,
-        "failures": list(each.failures or ()),
-        "evidence": list(each.evidence or ()),
-    }
+_check = wire(
+    Check,
+    TracedCheck,
+    check_id="id",
+    passed=lambda each: None if each.finished_at is None else each.passed,
+    failures=lambda each: list(each.failures or ()),
+    evidence=lambda each: list(each.evidence or ()),
+)
 
 
-def _delegation(each: Delegation) -> TracedDelegation:
-    return {
-        "delegation_id": each.id,
-        "target_agent_id": each.target_agent_id,
-        "purpose": each.purpose,
-        "await_result": each.await_result,
-        "status": each.status.value,
-        "created_at": iso(each.created_at),
-        "ended_at": iso_or_none(each.ended_at),
-    }
+_attempt = wire(Claim, Attempt)
+_delegation = wire(Delegation, TracedDelegation, delegation_id="id")
 
 
-def _work(each: Worktree) -> TracedWork:
-    return {
-        "branch": each.branch,
-        "state": each.state.value,
-        "commits": each.commits,
-        "files_changed": each.files_changed,
-        "insertions": each.insertions,
-        "deletions": each.deletions,
-        "merged_commit": each.merged_commit,
-        "merged_into": each.merged_into,
-        "updated_at": iso(each.updated_at),
-    }
+_work = wire(Worktree, TracedWork)
 
 
 def _event(each: Event) -> TracedEvent:

@@ -21,7 +21,7 @@ from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
-from toryo.operations.tasks.check_evidence import CheckRun
+from toryo.operations.tasks.acceptance_checks import CheckRun
 from toryo.operations.worktrees import (
     base_checks,
     merge_queue,

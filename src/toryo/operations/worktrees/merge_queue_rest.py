@@ -5,7 +5,6 @@ pause it and resume it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pydantic import Field
 
@@ -16,7 +15,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.merge_queue import RETURNED, Entry, State
 from toryo.domain.projects import MergeQueue, Project
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import iso, iso_or_none
+from toryo.domain.times import iso_or_none
 from toryo.domain.wording import say
 from toryo.domain.worktrees import State as WorktreeState
 from toryo.domain.worktrees import Worktree
@@ -26,6 +25,7 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import requested_changes
 from toryo.operations.worktrees import merge_queue, merge_queue_texts, worktree_requests
 
@@ -334,7 +334,6 @@ def _entries(call: Call, found: Sequence[Entry], waiting: Iterable[Entry]) -> li
 
 
 def _entry(call: Call, entry: Entry, task: Task, place: int | None, *, newest: bool) -> schemas.MergeQueueEntry:
-    evidence: list[Any] = list(entry.evidence)  # as it was reported, which was validated then
     why = (
         merge_queue_texts.obstacle(call, entry)
         if entry.waits
@@ -342,30 +341,20 @@ def _entry(call: Call, entry: Entry, task: Task, place: int | None, *, newest: b
         if newest
         else merge_queue_texts.in_brief(entry)
     )
-    return {
-        "entry_id": entry.id,
-        "task_id": entry.task_id,
-        "title": task.title,
-        "assignee_id": task.assignee_id,
-        "project_id": entry.project_id,
-        "coordinator_id": entry.coordinator_id,
-        "target": entry.target,
-        "state": entry.state.value,
-        "place": place,
-        "batch_id": entry.job_id,
-        "part": entry.part,
-        "waits_for": merge_queue.waits_for(call, entry) if entry.state is State.QUEUED else [],
-        "added_by": entry.added_by,
-        "added_at": iso(entry.added_at),
-        "sent_back": entry.sent_back,
-        "removal_by": entry.removal_by,
-        "message": why or None,
-        "retry_at": iso_or_none(entry.retry_at),
-        "base_commit": entry.base_commit,
-        "merged_commit": entry.merged_commit,
-        "evidence": evidence,
-        "conflict_files": list((entry.conflict or {}).get("files", ())),
-        "changes_task_id": entry.changes_task_id,
-        "ended_at": iso_or_none(entry.ended_at),
-        "ended_by": entry.ended_by,
-    }
+    shown = _of_entry(entry)
+    shown["title"] = task.title
+    shown["assignee_id"] = task.assignee_id
+    shown["place"] = place
+    shown["waits_for"] = merge_queue.waits_for(call, entry) if entry.state is State.QUEUED else []
+    shown["message"] = why or None
+    return shown
+
+
+_of_entry = wire(
+    Entry,
+    schemas.MergeQueueEntry,
+    *("title", "assignee_id", "place", "waits_for", "message"),
+    entry_id="id",
+    batch_id="job_id",
+    conflict_files=lambda entry: list((entry.conflict or {}).get("files", ())),
+)

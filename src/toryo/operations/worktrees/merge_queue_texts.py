@@ -93,7 +93,7 @@ def in_brief(entry: Entry) -> Worded:
                 files=files,
             )
         return say("It conflicts with {target} in {files}.", target=entry.target, files=files)
-    failed = [each for each in entry.evidence if each["outcome"] == CheckOutcome.FAILED]
+    failed = [each for each in entry.evidence if each["outcome"] == CheckOutcome.FAILED.value]
     if not failed:
         return constant("")
     first = failed[0]
@@ -207,7 +207,7 @@ def _of_failure(entry: Entry) -> Iterator[Worded]:
         base=_base(entry),
     )
     for each in entry.evidence:
-        if each["outcome"] == CheckOutcome.FAILED:
+        if each["outcome"] == CheckOutcome.FAILED.value:
             yield _evidence(each)
     yield say(
         "{target} has been merged into your worktree. Find out why the check fails there and fix it, then report "

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.texts import quoted
-from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas, visibility
@@ -23,6 +22,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import opened_pull_requests, requested_changes
 from toryo.operations.worktrees import pull_requests, worktree_locks, worktree_requests
 
@@ -256,14 +256,7 @@ def _told(job: WorktreeJob) -> schemas.WorktreeJob:
     answer: Any = job.answer  # as it was reported, which was validated then
     if job.pull_request is not None:
         answer = {**answer, "pull_request": opened_pull_requests.shown(job)}
-    return {
-        "job_id": job.id,
-        "kind": job.kind.value,
-        "task_id": job.task_id,
-        "project_id": job.project_id,
-        "asked_by": job.asked_by,
-        "asked_at": iso(job.created_at),
-        "finished_at": iso_or_none(job.finished_at),
-        "done": job.done,
-        "answer": answer,
-    }
+    return {**_of_job(job), "answer": answer}
+
+
+_of_job = wire(WorktreeJob, schemas.WorktreeJob, "answer", job_id="id", asked_at="created_at")

@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
-from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import opened_pull_requests, requested_changes, subtask_work
 from toryo.operations.worktrees import reviews, worktree_locks
 
@@ -161,30 +161,19 @@ def shown(call: Call, found: Sequence[Worktree]) -> list[schemas.Worktree]:
 
 def _shown(each: Worktree, reviewed: reviews.Reviewed, opened: WorktreeJob | None) -> schemas.Worktree:
     task, review = reviewed.task, reviewed.review
-    return {
-        "task_id": each.task_id,
-        "title": task.title if task is not None else each.task_id,
-        "assignee_id": task.assignee_id if task is not None else None,
-        "project_id": each.project_id,
-        "review": review.value if review is not None else None,
-        "changes_requested": requested_changes.shown(reviewed.changes),
-        "coordinator_id": each.coordinator_id,
-        "path": each.path,
-        "directory": each.directory,
-        "branch": each.branch,
-        "base_branch": each.base_branch,
-        "base_commit": each.base_commit,
-        "head_commit": each.head_commit,
-        "commits": each.commits,
-        "files_changed": each.files_changed,
-        "insertions": each.insertions,
-        "deletions": each.deletions,
-        "state": each.state.value,
-        "merged_commit": each.merged_commit,
-        "merged_into": each.merged_into,
-        "pull_request": opened_pull_requests.shown(opened),
-        "unmerged": subtask_work.unmerged(each),
-        "trouble": each.told_trouble,
-        "created_at": iso(each.created_at),
-        "updated_at": iso(each.updated_at),
-    }
+    shown = _of_worktree(each)
+    shown["title"] = task.title if task is not None else each.task_id
+    shown["assignee_id"] = task.assignee_id if task is not None else None
+    shown["review"] = review.value if review is not None else None
+    shown["changes_requested"] = requested_changes.shown(reviewed.changes)
+    shown["pull_request"] = opened_pull_requests.shown(opened)
+    return shown
+
+
+_of_worktree = wire(
+    Worktree,
+    schemas.Worktree,
+    *("title", "assignee_id", "review", "changes_requested", "pull_request"),
+    unmerged=subtask_work.unmerged,
+    trouble="told_trouble",
+)

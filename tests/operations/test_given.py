@@ -1,0 +1,82 @@
+"""What callers say of a task arrives at it: a field that a form has and the domain has not, or has as another type,
+fails here."""
+
+from __future__ import annotations
+
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from pydantic import BaseModel
+
+from toryo.domain.creation_rules import Draft
+from toryo.domain.tasks import Details, Priority, Task
+from toryo.operations.tasks import create_tools, edit_tools, given, mutations, request_tools, rest
+from toryo.operations.tasks.queue_tasks import Wanted
+
+PLACE = {"project_id", "task_id", "parent_task_id", "status", "intent", "message_id", "version"}
+"""Where a task stands, and what else a call says: the operation itself takes these."""
+FORMS = [
+    (create_tools.BatchTask, Draft, set()),
+    (create_tools.CreateTask, Draft, create_tools._QUEUE_FORM - {"agent_type"}),
+    (create_tools.CreateTask, Wanted, create_tools._OWN_FORM),
+    (create_tools.QueueTask, Wanted, set()),
+    (request_tools.RequestTask, Draft, set()),
+    (rest.FileTask, Draft, set()),
+    (edit_tools.UpdateTask, mutations.Edit, set()),
+    (rest.EditTask, mutations.Edit, {"assignee_id", "add_dependencies", "remove_dependencies"}),
+]
+SAMPLES = {
+    "priority": "urgent",
+    "dependencies": ["tsk_1"],
+    "acceptance": [edit_tools.UpdateTask(task_id="tsk_1")],
+    "touches": ["src/"],
+}
+
+
+def plain(hint: Any) -> Any:
+    """A type without its marks, and without None."""
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+    return plain(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
+
+
+@pytest.mark.parametrize(("form", "noun", "others"), FORMS, ids=lambda each: getattr(each, "__name__", ""))
+def test_each_field_of_a_form_is_one_of_the_domain_and_of_its_type(
+    form: type[BaseModel], noun: type[Any], others: set[str]
+) -> None:
+    said = get_type_hints(form, include_extras=True)
+    kept = get_type_hints(noun)
+    fields = form.model_fields.keys() - PLACE - others
+    assert fields <= kept.keys()
+    assert {name: plain(said[name]) for name in fields - given.READ.keys()} == {
+        name: plain(kept[name]) for name in fields - given.READ.keys()
+    }
+
+
+def test_what_is_written_in_another_way_than_kept_is_read_as_the_type_that_the_domain_has() -> None:
+    kept = get_type_hints(Draft)
+    for name, read in given.READ.items():
+        kind = get_origin(kept[name]) or kept[name]
+        assert isinstance(read(SAMPLES[name]), kind)
+    assert given.READ["priority"]("urgent") is Priority.CRITICAL
+
+
+def test_all_that_a_draft_says_arrives_at_its_task() -> None:
+    assert Draft.__dataclass_fields__.keys() - {"local_id", "dependencies"} <= {
+        *Task.__dataclass_fields__,
+        *Details.__dataclass_fields__,
+    }
+    assert {"title", *mutations._OF_DRAFT, "description", "context", "acceptance", "local_id", "dependencies"} == {
+        *Draft.__dataclass_fields__
+    }
+
+
+def test_an_edit_names_fields_of_a_task_and_of_its_details_as_they_are() -> None:
+    kept = {**get_type_hints(Details), **get_type_hints(Task)}
+    assert {name: kept[name] for name in mutations.Edit.__annotations__} == get_type_hints(mutations.Edit)
+
+
+def test_null_changes_nothing_but_what_it_clears() -> None:
+    asked = rest.EditTask(task_id="tsk_1", title=None, touches=None, budget_usd=None, priority="urgent")
+    assert given.edit(asked) == {"priority": Priority.CRITICAL, "budget_usd": None}
