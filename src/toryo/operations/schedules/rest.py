@@ -15,10 +15,11 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from toryo import clearable_fields
-from toryo.domain import ids, schedules
+from toryo.domain import ids, schedules, sources
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import Overlap, Run, Schedule, State
+from toryo.domain.schedules import Overlap, Run, Schedule
+from toryo.domain.sources import State
 from toryo.domain.times import Millis, iso, iso_or_none, of_datetime
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas, visibility
@@ -32,7 +33,7 @@ from toryo.operations.schedules import recurrence, runs, task_parameters
 from toryo.operations.schedules.recurrence import NotARule, Rule
 from toryo.operations.schedules.task_parameters import FirstStatus, ScheduledTask
 from toryo.operations.tasks.acceptance_checks import Acceptance
-from toryo.storage.schedules import NEWEST
+from toryo.storage.sources import NEWEST
 
 USUAL = 50
 """Runs of a page."""
@@ -162,7 +163,7 @@ class ListSchedules(Parameters):
 def show_schedules(call: Call, wanted: ListSchedules) -> Schedules:
     """The schedules of a project, the oldest first."""
     project = call.project(wanted.project_id)
-    newest = call.tx.schedules.newest_runs(project.id)
+    newest = call.tx.schedules.newest_entries(project.id)
     last = dict(zip(newest, _shown_runs(call, list(newest.values())), strict=True))
     found = call.tx.schedules.of_project(project.id)
     return {"success": True, "schedules": [_shown(each, last.get(each.id)) for each in found]}
@@ -245,7 +246,7 @@ class AddSchedule(Parameters):
         schedules.USUAL_CATCH_UP, description="How long after a time that was missed it is made up for."
     )
     max_failures: Failures = Field(
-        schedules.USUAL_FAILURES, description="How many failures in a row stop the schedule; 0: none do."
+        sources.USUAL_FAILURES, description="How many failures in a row stop the schedule; 0: none do."
     )
     title: Title = Field(description="The title of its tasks; {date}, {time} and {run} are filled in.")
     description: Text = Field("", description="Their description; {date}, {time} and {run} are filled in.")
@@ -271,10 +272,10 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     known = call.tx.schedules.of_project(project.id)
-    if len(known) >= schedules.MOST:
+    if len(known) >= sources.MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
-            say("Project {project_id} has {most} schedules, the maximum.", project_id=project.id, most=schedules.MOST),
+            say("Project {project_id} has {most} schedules, the maximum.", project_id=project.id, most=sources.MOST),
             "Delete one that you no longer need: toryo schedule list",
         )
     given = wanted.model_dump()
@@ -611,7 +612,7 @@ def _next_times(rule: Rule, now: Millis) -> list[NextTime]:
 
 
 def _answered(call: Call, schedule: Schedule) -> OneSchedule:
-    newest = call.tx.schedules.newest_run(schedule.id)
+    newest = call.tx.schedules.newest_entry(schedule.id)
     shown = _shown(schedule, _shown_runs(call, [newest])[0] if newest is not None else None)
     times = _next_times(recurrence.rule_of(schedule), call.now) if schedule.active else []
     return {"success": True, "schedule": {**shown, "next_times": times}}

@@ -14,10 +14,10 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from toryo import clearable_fields
-from toryo.domain import ids, webhooks
+from toryo.domain import ids, sources, webhooks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import State
+from toryo.domain.sources import State
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.webhooks import Delivery, Webhook
 from toryo.domain.wording import say
@@ -32,7 +32,7 @@ from toryo.operations.schedules import deliveries, task_parameters
 from toryo.operations.schedules.task_parameters import FirstStatus, ScheduledTask
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.secret_patterns import WEBHOOK
-from toryo.storage.webhooks import NEWEST
+from toryo.storage.sources import NEWEST
 
 USUAL = 50
 """Deliveries of a page."""
@@ -136,7 +136,7 @@ class ListWebhooks(Parameters):
 def show_webhooks(call: Call, wanted: ListWebhooks) -> Webhooks:
     """The webhooks of a project, the oldest first, without their secrets."""
     project = call.project(wanted.project_id)
-    newest = call.tx.webhooks.newest_deliveries(project.id)
+    newest = call.tx.webhooks.newest_entries(project.id)
     last = dict(zip(newest, _shown_deliveries(call, list(newest.values())), strict=True))
     found = call.tx.webhooks.of_project(project.id)
     return {"success": True, "webhooks": [_shown(each, last.get(each.id)) for each in found]}
@@ -193,7 +193,7 @@ class AddWebhook(Parameters):
         default_factory=list, description="The events (X-GitHub-Event) that create a task; none: all, except ping."
     )
     max_failures: Failures = Field(
-        webhooks.USUAL_FAILURES, description="How many failures in a row stop the webhook; 0: none do."
+        sources.USUAL_FAILURES, description="How many failures in a row stop the webhook; 0: none do."
     )
     title: TitleTemplate = Field(description="The title of its tasks; {{ body.issue.title }} is filled in.")
     description: TextTemplate = Field("", description="Their description; {{ body.issue.title }} is filled in.")
@@ -220,10 +220,10 @@ def add_webhook(call: Call, wanted: AddWebhook) -> WebhookWithSecret:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     known = call.tx.webhooks.of_project(project.id)
-    if len(known) >= webhooks.MOST:
+    if len(known) >= sources.MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
-            say("Project {project_id} has {most} webhooks, the maximum.", project_id=project.id, most=webhooks.MOST),
+            say("Project {project_id} has {most} webhooks, the maximum.", project_id=project.id, most=sources.MOST),
             "Delete one that you no longer need: toryo webhook list",
         )
     made = Webhook(
@@ -401,7 +401,7 @@ def _known(call: Call, webhook_id: str) -> Webhook:
 
 
 def _answered(call: Call, webhook: Webhook) -> OneWebhook:
-    newest = call.tx.webhooks.newest_delivery(webhook.id)
+    newest = call.tx.webhooks.newest_entry(webhook.id)
     last = _shown_deliveries(call, [newest])[0] if newest is not None else None
     return {"success": True, "webhook": _shown(webhook, last)}
 
