@@ -84,6 +84,10 @@ class Entry:
 S = TypeVar("S", bound=Source)
 
 
+def in_state(source: S, state: State, by: str, at: Millis, reason: str | None = None) -> S:
+    return replace(source, state=state, state_by=by, state_at=at, reason=reason)
+
+
 def after_results(source: S, results: Iterable[Status]) -> S:
     """The source once its tasks have been closed like this, in their order. A cancelled one says nothing."""
     failures = source.failures

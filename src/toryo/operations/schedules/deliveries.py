@@ -15,11 +15,11 @@ from urllib.parse import parse_qs
 
 import orjson
 
-from toryo.domain import ids, sources, webhooks
+from toryo.domain import ids, webhooks
 from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.sources import MOST_ENTRIES, State
+from toryo.domain.sources import MOST_ENTRIES, State, fails_too_often, in_state
 from toryo.domain.tasks import Status
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.webhooks import Delivery, Missing, Outcome, Webhook
@@ -28,7 +28,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE
 from toryo.operations.calls.results import Result
-from toryo.operations.schedules import begun_tasks
+from toryo.operations.schedules import begun_tasks, sources
 from toryo.operations.tasks import mutations
 
 FORM = "application/x-www-form-urlencoded"
@@ -156,19 +156,8 @@ def begin_waiting(call: Call, delivery: Delivery) -> bool:
 
 def note_results(call: Call, most: int) -> None:
     """Notes which tasks were closed since, and stops the webhooks of which too many have failed."""
-    results: dict[str, list[Status]] = {}
-    for delivery, status in call.tx.webhooks.closed_since(most):
-        call.tx.webhooks.save_entry(delivery, replace(delivery, result=status, waits=False))
-        results.setdefault(delivery.webhook_id, []).append(status)
-    for webhook_id, each in results.items():
-        before = call.tx.webhooks.find(webhook_id)
-        assert before is not None
-        _stop_if_it_fails(call, call.tx.webhooks.save(before, sources.after_results(before, each)))
-
-
-def tell(call: Call, kind: str, webhook: Webhook, **data: object) -> None:
-    told = {"webhook_id": webhook.id, "name": webhook.name, **data}
-    call.event(kind, project_id=webhook.project_id, data=told)
+    stored, stop = call.tx.webhooks, partial(_stop_if_it_fails, call)
+    sources.note_results(stored, most, lambda each, status: replace(each, result=status, waits=False), stop)
 
 
 # --- the task --------------------------------------------------------------------------------------------------------
@@ -274,9 +263,8 @@ def _refused(call: Call, webhook: Webhook, request: Request, refusal: Refusal) -
 
 
 def _failed(call: Call, webhook: Webhook, refusal: Refusal) -> None:
-    tell(call, "webhook.failed", webhook, reason=str(refusal))
-    failed = call.tx.webhooks.save(webhook, replace(webhook, failures=webhook.failures + 1))
-    _stop_if_it_fails(call, failed)
+    sources.tell(call, "webhook.failed", webhook, reason=str(refusal))
+    _stop_if_it_fails(call, call.tx.webhooks.save(webhook, replace(webhook, failures=webhook.failures + 1)))
 
 
 def _not_created(webhook: Webhook) -> Refusal:
@@ -300,7 +288,7 @@ def _note(call: Call, webhook: Webhook, request: Request, outcome: Outcome, reas
 
 
 def _stop_if_it_fails(call: Call, webhook: Webhook) -> None:
-    if sources.fails_too_often(webhook):
-        stopped = replace(webhook, state=State.STOPPED, state_by=SYSTEM, state_at=call.now, reason=None)
-        tell(call, "webhook.stopped", stopped)
+    if fails_too_often(webhook):
+        stopped = in_state(webhook, State.STOPPED, SYSTEM, call.now)
+        sources.tell(call, "webhook.stopped", stopped)
         call.tx.webhooks.save(webhook, stopped)

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from functools import partial
 from zoneinfo import ZoneInfoNotFoundError
 
-from toryo.domain import ids, schedules, sources
+from toryo.domain import ids, schedules
 from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.schedules import Outcome, Run, Schedule, Step
-from toryo.domain.sources import MOST_ENTRIES, State
+from toryo.domain.sources import MOST_ENTRIES, State, fails_too_often, in_state
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import attempted
-from toryo.operations.schedules import begun_tasks, recurrence
+from toryo.operations.schedules import begun_tasks, recurrence, sources
 from toryo.operations.tasks import mutations
 
 COUNTED = 1_000
@@ -66,11 +66,9 @@ def come(call: Call, schedule: Schedule) -> None:
     elif task is not None and task.status is Status.COMPLETED:
         call.tx.schedules.save(schedule, replace(schedule, once=call.now, next_at=call.now))
     elif task is None or task.status is Status.CANCELLED:
-        ended = replace(
-            schedule, state=State.ENDED, state_by=SYSTEM, state_at=call.now, reason=_cancelled(schedule.after_task)
-        )
+        ended = in_state(schedule, State.ENDED, SYSTEM, call.now, _cancelled(schedule.after_task))
         call.tx.schedules.save(schedule, ended)
-        tell(call, "schedule.ended", ended)
+        sources.tell(call, "schedule.ended", ended)
 
 
 def _refuse_unseen(call: Call, schedule: Schedule, task: Task) -> None:
@@ -114,17 +112,8 @@ def begin_waiting(call: Call, schedule: Schedule) -> bool:
 
 def note_results(call: Call, most: int) -> int:
     """Notes which tasks were closed since, and stops the schedules of which too many have failed."""
-    closed = call.tx.schedules.closed_since(most)
-    results: dict[str, list[Status]] = {}
-    for run, status in closed:
-        call.tx.schedules.save_entry(run, replace(run, result=status))
-        results.setdefault(run.schedule_id, []).append(status)
-    for schedule_id, each in results.items():
-        before = call.tx.schedules.find(schedule_id)
-        assert before is not None
-        after = call.tx.schedules.save(before, sources.after_results(before, each))
-        _stop_if_it_fails(call, after)
-    return len(closed)
+    stored, stop = call.tx.schedules, partial(_stop_if_it_fails, call)
+    return sources.note_results(stored, most, lambda run, status: replace(run, result=status), stop)
 
 
 def by_hand(call: Call, schedule: Schedule) -> Run:
@@ -229,10 +218,9 @@ def _decided(run: Run, made: str | Refusal, now: Millis) -> Run:
 def _counted(call: Call, schedule: Schedule, run: Run) -> Schedule:
     """The schedule after one more run, which may have been refused."""
     if run.task_id is None:
-        tell(call, "schedule.failed", schedule, reason=run.reason)
-        refused = replace(schedule, failures=schedule.failures + 1)
+        sources.tell(call, "schedule.failed", schedule, reason=run.reason)
         call.tx.schedules.forget_entries(schedule.id, MOST_ENTRIES)
-        refused = call.tx.schedules.save(schedule, refused)
+        refused = call.tx.schedules.save(schedule, replace(schedule, failures=schedule.failures + 1))
         if refused.active and refused.next_at is None:  # nobody is told of what ends
             return _stop(call, refused, run.reason)
         return _stop_if_it_fails(call, refused)
@@ -257,30 +245,18 @@ def _note(call: Call, schedule: Schedule, outcome: Outcome, times: Sequence[Mill
 def _end(call: Call, schedule: Schedule) -> None:
     """A schedule without a further time has ended."""
     if schedule.active and schedule.next_at is None and schedule.buffered is None:
-        ended = replace(schedule, state=State.ENDED, state_by=SYSTEM, state_at=call.now)
+        ended = in_state(schedule, State.ENDED, SYSTEM, call.now, schedule.reason)
         call.tx.schedules.save(schedule, ended)
-        tell(call, "schedule.ended", ended)
+        sources.tell(call, "schedule.ended", ended)
 
 
 def _stop_if_it_fails(call: Call, schedule: Schedule) -> Schedule:
-    return _stop(call, schedule, None) if sources.fails_too_often(schedule) else schedule
+    return _stop(call, schedule, None) if fails_too_often(schedule) else schedule
 
 
 def _stop(call: Call, schedule: Schedule, reason: str | None) -> Schedule:
     drop_waiting(call, schedule)
-    stopped = replace(
-        schedules.awaiting_again(schedule),
-        state=State.STOPPED,
-        state_by=SYSTEM,
-        state_at=call.now,
-        reason=reason,
-        next_at=None,
-        buffered=None,
-    )
-    tell(call, "schedule.stopped", stopped)
+    put_off = replace(schedules.awaiting_again(schedule), next_at=None, buffered=None)
+    stopped = in_state(put_off, State.STOPPED, SYSTEM, call.now, reason)
+    sources.tell(call, "schedule.stopped", stopped)
     return call.tx.schedules.save(schedule, stopped)
-
-
-def tell(call: Call, kind: str, schedule: Schedule, **data: object) -> None:
-    told = {"schedule_id": schedule.id, "name": schedule.name, **data}
-    call.event(kind, project_id=schedule.project_id, data=told)
