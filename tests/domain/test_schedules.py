@@ -1,4 +1,4 @@
-"""Schedules: what is done about a time that has come, which missed times are made up for, and when one stops itself."""
+"""Schedules: what is done about a time that has come, and which missed times are made up for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,25 @@ from hypothesis import strategies as st
 from tests.domain.things import NOW
 from toryo.domain import schedules
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import LATE, MOST_AT_ONCE, Outcome, Overlap, Run, Schedule, State, Step
-from toryo.domain.tasks import Status
+from toryo.domain.schedules import LATE, MOST_AT_ONCE, Overlap, Schedule, Step
 from toryo.domain.times import DAY, MINUTE, SECOND
 
 HOURLY = Schedule(
-    "sch", "prj", "Tidy", None, 3600, None, "UTC", 0, Overlap.SKIP, 24 * 3600, 3, {}, "hana", "owner", NOW - DAY
+    id="sch",
+    project_id="prj",
+    name="Tidy",
+    cron=None,
+    every=3600,
+    once=None,
+    time_zone="UTC",
+    anchor=0,
+    overlap=Overlap.SKIP,
+    catch_up=24 * 3600,
+    failures_allowed=3,
+    task={},
+    runs_as="hana",
+    login="owner",
+    created_at=NOW - DAY,
 )
 
 
@@ -79,10 +92,6 @@ def test_every_time_that_has_come_is_missed_coalesced_or_made_in_this_order(
 # --- its states ------------------------------------------------------------------------------------------------------
 
 
-def test_only_an_active_schedule_is_active() -> None:
-    assert [state for state in State if schedule(state=state).active] == [State.ACTIVE]
-
-
 def test_a_schedule_after_a_task_awaits_it_until_it_came_and_again_when_it_is_put_off() -> None:
     after = schedule(every=None, after_task="t")
     assert (after.awaits_task, schedule().awaits_task) == (True, False)
@@ -91,45 +100,6 @@ def test_a_schedule_after_a_task_awaits_it_until_it_came_and_again_when_it_is_pu
     assert schedules.awaiting_again(came) == after
     once = schedule(every=None, once=NOW)
     assert schedules.awaiting_again(once) == once
-
-
-@pytest.mark.parametrize(
-    ("task_id", "result", "is_open"),
-    [(None, None, False), ("t", None, True), ("t", Status.COMPLETED, False), ("t", Status.CANCELLED, False)],
-)
-def test_a_run_is_open_until_its_task_is_closed(task_id: str | None, result: Status | None, *, is_open: bool) -> None:
-    run = Run("run", "sch", "prj", NOW, NOW, Outcome.CREATED, task_id=task_id, result=result)
-    assert run.open is is_open
-
-
-DONE, FAILED, CANCELLED = Status.COMPLETED, Status.FAILED, Status.CANCELLED
-
-
-@pytest.mark.parametrize(
-    ("results", "failures"),
-    [
-        ([], 1),
-        ([FAILED], 2),
-        ([FAILED, FAILED], 3),
-        ([DONE], 0),
-        ([CANCELLED], 1),
-        ([FAILED, DONE, FAILED, CANCELLED], 1),
-        ([DONE, FAILED, FAILED], 2),
-    ],
-)
-def test_failures_in_a_row_are_counted_and_a_cancelled_task_says_nothing(results: list[Status], failures: int) -> None:
-    assert schedules.after_results(schedule(failures=1), results).failures == failures
-
-
-@pytest.mark.parametrize(
-    ("allowed", "failures", "too_often"), [(3, 2, False), (3, 3, True), (3, 4, True), (1, 1, True), (0, 9, False)]
-)
-def test_an_active_schedule_stops_after_as_many_failures_as_are_allowed(
-    allowed: int, failures: int, *, too_often: bool
-) -> None:
-    for state in State:
-        found = schedule(failures_allowed=allowed, failures=failures, state=state)
-        assert schedules.fails_too_often(found) is (too_often and state is State.ACTIVE)
 
 
 def test_placeholders_are_filled_and_everything_else_in_braces_stays() -> None:

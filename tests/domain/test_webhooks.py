@@ -11,11 +11,20 @@ from hypothesis import strategies as st
 from tests.domain.things import NOW
 from toryo.domain import webhooks
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import State
-from toryo.domain.tasks import Status
 from toryo.domain.webhooks import Missing, Webhook
 
-HOOK = Webhook("whk", "prj", "Push", "secret", (), 3, {}, "hana", "owner", NOW)
+HOOK = Webhook(
+    id="whk",
+    project_id="prj",
+    name="Push",
+    secret="secret",
+    events=(),
+    failures_allowed=3,
+    task={},
+    runs_as="hana",
+    login="owner",
+    created_at=NOW,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,36 +52,6 @@ def test_a_request_is_signed_by_who_knows_the_secret_for_this_body_alone() -> No
     for wrong in ((("other", b"Hello, World!"), signed), (("It's a Secret to Everybody", b"Hello"), signed)):
         assert not webhooks.is_signed(*wrong[0], wrong[1])
     assert not webhooks.is_signed("It's a Secret to Everybody", b"Hello, World!", "sha256=ü\ud800")
-
-
-DONE, FAILED, CANCELLED = Status.COMPLETED, Status.FAILED, Status.CANCELLED
-
-
-@pytest.mark.parametrize(
-    ("results", "failures"),
-    [
-        ([], 1),
-        ([FAILED], 2),
-        ([FAILED, FAILED], 3),
-        ([DONE], 0),
-        ([CANCELLED], 1),
-        ([FAILED, DONE, FAILED, CANCELLED], 1),
-    ],
-)
-def test_failures_in_a_row_are_counted_and_a_cancelled_task_says_nothing(results: list[Status], failures: int) -> None:
-    assert webhooks.after_results(replace(HOOK, failures=1), results).failures == failures
-
-
-@pytest.mark.parametrize(
-    ("allowed", "failures", "too_often"), [(3, 2, False), (3, 3, True), (3, 4, True), (1, 1, True), (0, 9, False)]
-)
-def test_an_active_webhook_stops_after_as_many_failures_as_are_allowed(
-    allowed: int, failures: int, *, too_often: bool
-) -> None:
-    for state in State:
-        found = replace(HOOK, failures_allowed=allowed, failures=failures, state=state)
-        assert webhooks.fails_too_often(found) is (too_often and found.active)
-        assert found.active is (state is State.ACTIVE)
 
 
 # --- placeholders ----------------------------------------------------------------------------------------------------

@@ -24,7 +24,17 @@ import toryo.storage
 from tests.databases import postgres_schema
 from tests.filled import Past, fill
 from toryo.domain.tasks import CLOSED, Status
-from toryo.storage import events, launches, questions, retention, saved_views, schema, task_lists, usages
+from toryo.storage import (
+    events,
+    launches,
+    questions,
+    retention,
+    saved_views,
+    schema,
+    sources,
+    task_lists,
+    usages,
+)
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
@@ -86,6 +96,7 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
         saved_views._counting((saved_views._Shape._make((*asked[:5], 1, asked[5])),), tuple(CLOSED))
         for asked in product((False, True), repeat=6)
     ),
+    "sources._statements": lambda: (*sources._OF_SCHEDULES.values(), *sources._OF_WEBHOOKS.values()),
     "usages._summing": lambda: _asked(
         usages._summing, ("project_id",), names=("projects", "tasks", "agent_id")
     ),  # by day alone is never asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from toryo.cli import shell_completion
@@ -78,3 +79,29 @@ def _check(given: str) -> dict[str, Any]:
             ) from None
         return {"command": given}
     return dict(found)
+
+
+@dataclass
+class TaskOptions:
+    """The tasks that it creates, but for their title."""
+
+    description: Description = None
+    assignee: Assignee = None
+    agent_type: AgentType = None
+    priority: Priority = None
+    status: Status = None
+    context: Context = None
+    accept: Accept = None
+    accept_file: AcceptFile = None
+    accept_review: AcceptReview = None
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "description": self.description,
+            "assignee_id": self.assignee,
+            "agent_type": self.agent_type,
+            "priority": self.priority,
+            "status": self.status,
+            "context": given_context(self.context),
+            "acceptance": given_acceptance(self.accept, self.accept_file, self.accept_review),
+        }

@@ -1,8 +1,7 @@
 """Schedules: tasks that are created at certain times. What a schedule does about a time that has come. Pure.
 
-The states: `active` until a person pauses it, too many of its tasks fail in a row (`stopped`), or no time is left
-(`ended`). Only an active schedule has a next time. `operations/schedules/` stores schedules and creates their tasks;
-times come from `operations/schedules/recurrence.py`.
+What webhooks have, too, is in `sources.py`. Only an active schedule has a next time. `operations/schedules/` stores
+schedules and creates their tasks; times come from `operations/schedules/recurrence.py`.
 
 The policies for overlaps and for missed times, and their names, are those of Temporal's Schedules.
 """
@@ -10,17 +9,15 @@ The policies for overlaps and for missed times, and their names, are those of Te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.shape import AgentId, ProjectId, TaskId, To
-from toryo.domain.tasks import Status
+from toryo.domain.shape import To
+from toryo.domain.sources import Entry, Source
 from toryo.domain.times import MINUTE, SECOND, Millis
 
-MOST = 100
-"""Schedules of one project."""
 LONGEST_CRON = 100
 SHORTEST_INTERVAL = 60
 """Seconds."""
@@ -28,11 +25,8 @@ LONGEST_INTERVAL = 366 * 24 * 3600
 USUAL_CATCH_UP = 24 * 3600
 LONGEST_CATCH_UP = 7 * 24 * 3600
 """Seconds."""
-USUAL_FAILURES = 3
 MOST_AT_ONCE = 50
 """Tasks that one schedule creates after a downtime: of more missed times the last ones are made up for."""
-MOST_RUNS = 100
-"""Runs without a task that are kept for each schedule: the newest."""
 LATE: Millis = 5 * MINUTE
 """What comes later than this after its time was missed, and is made up for. Within it, it is on time."""
 
@@ -46,13 +40,6 @@ class Overlap(StrEnum):
     ALLOW_ALL = "allow_all"
     CANCEL_OTHER = "cancel_other"
     """The open tasks are cancelled."""
-
-
-class State(StrEnum):
-    ACTIVE = "active"
-    PAUSED = "paused"
-    STOPPED = "stopped"
-    ENDED = "ended"
 
 
 class Outcome(StrEnum):
@@ -71,14 +58,10 @@ class Outcome(StrEnum):
     """The task could not be created; `reason` says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """One of `cron`, `every` (seconds), `once` and `after_task` says when. `task` has the parameters of the tasks that
-    it creates."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule(Source):
+    """One of `cron`, `every` (seconds), `once` and `after_task` says when."""
 
-    id: str
-    project_id: ProjectId
-    name: str
     cron: str | None
     every: int | None
     once: Millis | None
@@ -88,24 +71,9 @@ class Schedule:
     overlap: Overlap
     catch_up: int
     """Seconds after a time within which it is made up for."""
-    failures_allowed: int
-    """How many runs that fail in a row stop the schedule; 0: none do."""
-    task: dict[str, Any]
-    runs_as: AgentId
-    """The person who changed it last: its tasks are created by them, with their rights."""
-    login: str
-    """The role with which they changed it: it gets no more than that."""
-    created_at: Millis
-    state: State = State.ACTIVE
-    state_by: str | None = None
-    state_at: Millis | None = None
-    reason: str | None = None
-    """Why it was paused."""
     next_at: Millis | None = None
     buffered: Millis | None = None
     """The time of a run that waits until its task can be created."""
-    failures: int = 0
-    """Runs that failed in a row."""
     runs: int = 0
     """Tasks created so far."""
     after_task: str | None = None
@@ -115,32 +83,20 @@ class Schedule:
     def awaits_task(self) -> bool:
         return self.after_task is not None and self.once is None
 
-    @property
-    def active(self) -> bool:
-        return self.state is State.ACTIVE
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Entry):
+    """What happened at one time."""
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What happened at one time, or at several in a row with the same outcome (`times`; `scheduled_at`: the last)."""
-
-    id: str
     schedule_id: Annotated[str, To("schedules")]
-    project_id: ProjectId
     scheduled_at: Millis
-    at: Millis
     outcome: Outcome
-    times: int = 1
-    task_id: TaskId | None = None
-    reason: str | None = None
     started_by: str | None = None
     """The person who ran it by hand."""
-    result: Status | None = None
-    """The status in which its task was closed."""
 
     @property
-    def open(self) -> bool:
-        return self.task_id is not None and self.result is None
+    def source_id(self) -> str:
+        return self.schedule_id
 
 
 class Step(StrEnum):
@@ -194,21 +150,6 @@ def awaiting_again(schedule: Schedule) -> Schedule:
 def looks_back_to(schedule: Schedule, now: Millis) -> Millis:
     """Times before this instant are not made up for."""
     return now - max(schedule.catch_up * SECOND, LATE)
-
-
-def after_results(schedule: Schedule, results: Iterable[Status]) -> Schedule:
-    """The schedule once its tasks have been closed like this, in their order. A cancelled one says nothing."""
-    failures = schedule.failures
-    for result in results:
-        if result is Status.COMPLETED:
-            failures = 0
-        elif result is Status.FAILED:
-            failures += 1
-    return replace(schedule, failures=failures)
-
-
-def fails_too_often(schedule: Schedule) -> bool:
-    return schedule.active and 0 < schedule.failures_allowed <= schedule.failures
 
 
 def with_times(text: str, scheduled: str, number: int) -> str:

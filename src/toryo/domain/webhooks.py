@@ -1,8 +1,9 @@
 """Webhooks: tasks that are created when another program sends a signed request. Which requests count, and the texts of
 their tasks. Pure.
 
-The signature and the headers are those of GitHub's webhooks. `operations/schedules/webhook_rest.py` is what people do,
-`operations/schedules/deliveries.py` what happens when a request comes.
+What schedules have, too, is in `sources.py`. The signature and the headers are those of GitHub's webhooks.
+`operations/schedules/webhook_rest.py` is what people do, `operations/schedules/deliveries.py` what happens when a
+request comes.
 """
 
 from __future__ import annotations
@@ -11,25 +12,18 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.schedules import State
-from toryo.domain.shape import AgentId, ProjectId, TaskId, To
-from toryo.domain.tasks import Status
+from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.shape import To
+from toryo.domain.sources import Entry, Source
 from toryo.domain.texts import one_line, several_lines
-from toryo.domain.times import Millis
 
-MOST = 100
-"""Webhooks of one project."""
 MOST_EVENTS = 50
 LONGEST_EVENT = 100
 LONGEST_KEY = 200
-USUAL_FAILURES = 3
-MOST_DELIVERIES = 100
-"""Deliveries without a task that are kept for each webhook: the newest."""
 LONGEST_IN_TITLE, LONGEST_IN_TEXT = 200, 10_000
 """Characters of one value that comes from outside."""
 PING = "ping"
@@ -46,61 +40,33 @@ class Outcome(StrEnum):
     """The task could not be created; `reason` says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """`task` has the parameters of the tasks that it creates."""
-
-    id: str
-    project_id: ProjectId
-    name: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook(Source):
     secret: str
     events: tuple[str, ...]
     """The events that create a task; empty: all."""
-    failures_allowed: int
-    """How many failures in a row stop it; 0: none do."""
-    task: dict[str, Any]
-    runs_as: AgentId
-    """The person who changed it last: its tasks are created by them, with their rights."""
-    login: str
-    """The role with which they changed it: it gets no more than that."""
-    created_at: Millis
-    state: State = State.ACTIVE
-    state_by: str | None = None
-    state_at: Millis | None = None
-    reason: str | None = None
-    """Why it was paused."""
-    failures: int = 0
-    """Deliveries that failed in a row."""
     tasks: int = 0
     """Tasks created so far."""
-
-    @property
-    def active(self) -> bool:
-        return self.state is State.ACTIVE
 
     def wants(self, event: str | None) -> bool:
         return event in self.events if self.events else event != PING
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """What became of one request, or of several in a row with the same outcome (`times`; `at`: the last)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery(Entry):
+    """What became of one request."""
 
-    id: str
     webhook_id: Annotated[str, To("webhooks")]
-    project_id: ProjectId
     key: str
     """What names the delivery among those of its webhook."""
     event: str | None
-    at: Millis
     outcome: Outcome
-    times: int = 1
-    task_id: TaskId | None = None
     waits: bool = False
     """Its task starts as soon as its assignee has room for it."""
-    reason: str | None = None
-    result: Status | None = None
-    """The status in which its task was closed."""
+
+    @property
+    def source_id(self) -> str:
+        return self.webhook_id
 
 
 def signature(secret: str, body: bytes) -> str:
@@ -111,21 +77,6 @@ def signature(secret: str, body: bytes) -> str:
 def is_signed(secret: str, body: bytes, given: str) -> bool:
     """In a time that does not depend on what was given."""
     return hmac.compare_digest(signature(secret, body).encode(), given.encode("utf-8", "replace"))
-
-
-def after_results(webhook: Webhook, results: Iterable[Status]) -> Webhook:
-    """The webhook once its tasks have been closed like this, in their order. A cancelled one says nothing."""
-    failures = webhook.failures
-    for result in results:
-        if result is Status.COMPLETED:
-            failures = 0
-        elif result is Status.FAILED:
-            failures += 1
-    return replace(webhook, failures=failures)
-
-
-def fails_too_often(webhook: Webhook) -> bool:
-    return webhook.active and 0 < webhook.failures_allowed <= webhook.failures
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------

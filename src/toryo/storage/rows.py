@@ -7,6 +7,7 @@ several of them: a loop over the fields costs three to five times as much.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
@@ -39,9 +40,11 @@ class Rows(Generic[Noun]):
     def noun_of(self) -> Callable[[tuple[Any, ...]], Noun]:
         """The entity of a row."""
         row = "".join(f"{name}, " for name in self.names)
-        fields = ", ".join(f"from_{name}({name})" if name in self._back else name for name in self.names)
+        given = [(name, f"from_{name}({name})" if name in self._back else name) for name in self.names]
+        named = any(field.kw_only for field in fields(self.noun))  # type: ignore[arg-type]  # a dataclass
+        arguments = ", ".join(f"{name}={value}" if named else value for name, value in given)
         made: Callable[[tuple[Any, ...]], Noun] = self._generated(
-            f"def noun_of(row):\n    {row}= row\n    return noun({fields})"
+            f"def noun_of(row):\n    {row}= row\n    return noun({arguments})"
         )
         return made
 

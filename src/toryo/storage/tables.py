@@ -86,7 +86,12 @@ def codecs(noun: type[Any]) -> dict[str, Codec]:
 
 def stored(noun: type[Any]) -> dict[str, Stored]:
     """By field. Raises TypeError for a type that no rule stores."""
-    return {field.name: _written(str(field.type), noun.__module__) for field in fields(noun)}
+    return {field.name: _written(str(field.type), _module(noun, field.name)) for field in fields(noun)}
+
+
+def _module(noun: type[Any], field: str) -> str:
+    """Where the annotation of a field is written: that of the class which brought it."""
+    return next(each.__module__ for each in noun.__mro__[::-1] if field in getattr(each, "__dataclass_fields__", ()))
 
 
 @cache

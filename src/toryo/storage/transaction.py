@@ -31,8 +31,8 @@ from toryo.storage.queues import Queues
 from toryo.storage.quota_windows import QuotaWindows
 from toryo.storage.retention import Retention
 from toryo.storage.saved_views import SavedViews
-from toryo.storage.schedules import Schedules
 from toryo.storage.sessions import Sessions
+from toryo.storage.sources import Schedules, Webhooks
 from toryo.storage.stored_amounts import Due, StoredAmounts
 from toryo.storage.stored_measures import measured
 from toryo.storage.task_lists import TaskLists
@@ -41,7 +41,6 @@ from toryo.storage.tasks import Tasks
 from toryo.storage.threads import Threads
 from toryo.storage.tokens import Tokens
 from toryo.storage.usages import Usages
-from toryo.storage.webhooks import Webhooks
 from toryo.storage.worktrees import Worktrees
 
 EVERYTHING = "everything"

@@ -140,6 +140,7 @@ const WITHOUT: Record<string, string> = {
   "/src/views/settings/program-cards.tsx": "a choice in new-agent.tsx",
   "/src/views/settings/notifications.tsx": "each is saved at once",
   "/src/views/settings/password.tsx": "a secret",
+  "/src/views/settings/source-form.tsx": "the fields of schedule-form.tsx and webhook-form.tsx",
   "/src/views/signin/password.tsx": "a secret",
   "/src/views/state/state.tsx": "a filter",
   "/src/app/past/strip.tsx": "a slider",

@@ -26,7 +26,7 @@ from toryo.domain.needs import Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.questions import Question
-from toryo.domain.schedules import Schedule
+from toryo.domain.sources import Source
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.texts import one_line, quoted
@@ -1257,59 +1257,48 @@ def _locked(view: _View) -> Iterator[Need]:
 
 
 def _schedules(view: _View) -> Iterator[Need]:
-    """Schedules that have stopped themselves: who they run as is told, or the owners."""
+    """Schedules that have stopped themselves."""
     for schedule in view.call.tx.schedules.stopped():
-        if schedule.project_id in view.projects:
-            yield from _stopped(view, schedule)
-
-
-def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
-    if schedule.reason is not None:
-        why: str = schedule.reason
-    elif schedule.failures == 1:
-        why = constant("A run failed. It creates no more tasks.")
-    else:
-        why = say("{count} runs failed in a row. It creates no more tasks.", count=schedule.failures)
-    asked = [schedule.runs_as] if view.can_be_asked(schedule.runs_as, schedule.project_id) else view.owners()
-    for person_id in asked:
-        yield Need(
-            person_id=person_id,
-            kind=Kind.SCHEDULE_STOPPED,
-            about=schedule.id,
-            title=say("Schedule stopped: {name}", name=schedule.name),
-            text=why,
-            since=schedule.state_at or schedule.created_at,
-            actions=(
-                deed("resume_schedule", schedule_id=schedule.id),
-                deed("show_schedule", schedule_id=schedule.id),
-            ),
-            project_id=schedule.project_id,
-        )
+        if schedule.reason is not None:
+            why: str = schedule.reason
+        elif schedule.failures == 1:
+            why = constant("A run failed. It creates no more tasks.")
+        else:
+            why = say("{count} runs failed in a row. It creates no more tasks.", count=schedule.failures)
+        title = say("Schedule stopped: {name}", name=schedule.name)
+        actions = deed("resume_schedule", schedule_id=schedule.id), deed("show_schedule", schedule_id=schedule.id)
+        yield from _stopped(view, schedule, Kind.SCHEDULE_STOPPED, title, why, actions)
 
 
 def _webhooks(view: _View) -> Iterator[Need]:
-    """Webhooks that have stopped themselves, as schedules."""
+    """Webhooks that have stopped themselves."""
     for webhook in view.call.tx.webhooks.stopped():
-        if webhook.project_id not in view.projects:
-            continue
         why: str = constant("A delivery failed. It creates no more tasks.")
         if webhook.failures > 1:
             why = say("{count} deliveries failed in a row. It creates no more tasks.", count=webhook.failures)
-        asked = [webhook.runs_as] if view.can_be_asked(webhook.runs_as, webhook.project_id) else view.owners()
-        for person_id in asked:
-            yield Need(
-                person_id=person_id,
-                kind=Kind.WEBHOOK_STOPPED,
-                about=webhook.id,
-                title=say("Webhook stopped: {name}", name=webhook.name),
-                text=why,
-                since=webhook.state_at or webhook.created_at,
-                actions=(
-                    deed("resume_webhook", webhook_id=webhook.id),
-                    deed("show_webhook", webhook_id=webhook.id),
-                ),
-                project_id=webhook.project_id,
-            )
+        title = say("Webhook stopped: {name}", name=webhook.name)
+        actions = deed("resume_webhook", webhook_id=webhook.id), deed("show_webhook", webhook_id=webhook.id)
+        yield from _stopped(view, webhook, Kind.WEBHOOK_STOPPED, title, why, actions)
+
+
+def _stopped(
+    view: _View, source: Source, kind: Kind, title: str, why: str, actions: tuple[Deed, ...]
+) -> Iterator[Need]:
+    """Who it runs as is told, or the owners."""
+    if source.project_id not in view.projects:
+        return
+    asked = [source.runs_as] if view.can_be_asked(source.runs_as, source.project_id) else view.owners()
+    for person_id in asked:
+        yield Need(
+            person_id=person_id,
+            kind=kind,
+            about=source.id,
+            title=title,
+            text=why,
+            since=source.state_at or source.created_at,
+            actions=actions,
+            project_id=source.project_id,
+        )
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------

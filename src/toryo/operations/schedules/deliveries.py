@@ -19,16 +19,16 @@ from toryo.domain import ids, webhooks
 from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.schedules import State
+from toryo.domain.sources import MOST_ENTRIES, State, fails_too_often, in_state
 from toryo.domain.tasks import Status
 from toryo.domain.texts import one_line, quoted
-from toryo.domain.webhooks import MOST_DELIVERIES, Delivery, Missing, Outcome, Webhook
+from toryo.domain.webhooks import Delivery, Missing, Outcome, Webhook
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE
 from toryo.operations.calls.results import Result
-from toryo.operations.schedules import begun_tasks
+from toryo.operations.schedules import begun_tasks, sources
 from toryo.operations.tasks import mutations
 
 FORM = "application/x-www-form-urlencoded"
@@ -106,7 +106,7 @@ def receive(call: Call, request: Request) -> Received | Refusal:
     if isinstance(made, Refusal):
         return _refused(call, webhook, request, made)
     task_id, waits = made
-    call.tx.webhooks.add_delivery(
+    call.tx.webhooks.add_entry(
         replace(_delivery(call, webhook, request, Outcome.CREATED), task_id=task_id, waits=waits)
     )
     call.tx.webhooks.save(webhook, replace(webhook, tasks=webhook.tasks + 1))
@@ -136,7 +136,7 @@ def begin_waiting(call: Call, delivery: Delivery) -> bool:
     task = call.tx.tasks.find(delivery.task_id or "")
     decided = task is None or task.status is not Status.TODO or task.assignee_id is None  # by others
     if webhook is None or task is None or decided:
-        call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False))
+        call.tx.webhooks.save_entry(delivery, replace(delivery, waits=False))
         return True
 
     def start() -> None:
@@ -145,30 +145,19 @@ def begin_waiting(call: Call, delivery: Delivery) -> bool:
 
     refused = attempted(call, start)
     if not isinstance(refused, Refusal):
-        call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False))
+        call.tx.webhooks.save_entry(delivery, replace(delivery, waits=False))
     elif refused.code is Code.LIMIT_REACHED:
         return False
     elif refused.code is not Code.DEPENDENCY_NOT_MET:  # the task stays in todo
-        call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False, reason=str(refused)))
+        call.tx.webhooks.save_entry(delivery, replace(delivery, waits=False, reason=str(refused)))
         _failed(call, webhook, refused)
     return True
 
 
 def note_results(call: Call, most: int) -> None:
     """Notes which tasks were closed since, and stops the webhooks of which too many have failed."""
-    results: dict[str, list[Status]] = {}
-    for delivery, status in call.tx.webhooks.closed_since(most):
-        call.tx.webhooks.save_delivery(delivery, replace(delivery, result=status, waits=False))
-        results.setdefault(delivery.webhook_id, []).append(status)
-    for webhook_id, each in results.items():
-        before = call.tx.webhooks.find(webhook_id)
-        assert before is not None
-        _stop_if_it_fails(call, call.tx.webhooks.save(before, webhooks.after_results(before, each)))
-
-
-def tell(call: Call, kind: str, webhook: Webhook, **data: object) -> None:
-    told = {"webhook_id": webhook.id, "name": webhook.name, **data}
-    call.event(kind, project_id=webhook.project_id, data=told)
+    stored, stop = call.tx.webhooks, partial(_stop_if_it_fails, call)
+    sources.note_results(stored, most, lambda each, status: replace(each, result=status, waits=False), stop)
 
 
 # --- the task --------------------------------------------------------------------------------------------------------
@@ -274,9 +263,8 @@ def _refused(call: Call, webhook: Webhook, request: Request, refusal: Refusal) -
 
 
 def _failed(call: Call, webhook: Webhook, refusal: Refusal) -> None:
-    tell(call, "webhook.failed", webhook, reason=str(refusal))
-    failed = call.tx.webhooks.save(webhook, replace(webhook, failures=webhook.failures + 1))
-    _stop_if_it_fails(call, failed)
+    sources.tell(call, "webhook.failed", webhook, reason=str(refusal))
+    _stop_if_it_fails(call, call.tx.webhooks.save(webhook, replace(webhook, failures=webhook.failures + 1)))
 
 
 def _not_created(webhook: Webhook) -> Refusal:
@@ -289,18 +277,18 @@ def _not_created(webhook: Webhook) -> Refusal:
 
 def _note(call: Call, webhook: Webhook, request: Request, outcome: Outcome, reason: str) -> None:
     """A delivery without a task. What is the same as just before is one entry of the history."""
-    newest = call.tx.webhooks.newest_delivery(webhook.id)
+    newest = call.tx.webhooks.newest_entry(webhook.id)
     delivery = replace(_delivery(call, webhook, request, outcome), reason=reason)
     if newest is not None and (newest.outcome, newest.reason) == (outcome, reason):
         again = replace(newest, key=delivery.key, event=delivery.event, at=call.now, times=newest.times + 1)
-        call.tx.webhooks.save_delivery(newest, again)
+        call.tx.webhooks.save_entry(newest, again)
         return
-    call.tx.webhooks.add_delivery(delivery)
-    call.tx.webhooks.forget_deliveries(webhook.id, MOST_DELIVERIES)
+    call.tx.webhooks.add_entry(delivery)
+    call.tx.webhooks.forget_entries(webhook.id, MOST_ENTRIES)
 
 
 def _stop_if_it_fails(call: Call, webhook: Webhook) -> None:
-    if webhooks.fails_too_often(webhook):
-        stopped = replace(webhook, state=State.STOPPED, state_by=SYSTEM, state_at=call.now, reason=None)
-        tell(call, "webhook.stopped", stopped)
+    if fails_too_often(webhook):
+        stopped = in_state(webhook, State.STOPPED, SYSTEM, call.now)
+        sources.tell(call, "webhook.stopped", stopped)
         call.tx.webhooks.save(webhook, stopped)

@@ -18,21 +18,21 @@ from toryo import clearable_fields
 from toryo.domain import ids, schedules
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import Overlap, Run, Schedule, State
+from toryo.domain.schedules import Overlap, Run, Schedule
+from toryo.domain.sources import MOST, USUAL_FAILURES, State, in_state
 from toryo.domain.times import Millis, iso, iso_or_none, of_datetime
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE, GivenPriority, Id, Lines, Name, Text, Title
+from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE, Id, Lines, Name, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.schedules import recurrence, runs, task_parameters
+from toryo.operations.schedules import recurrence, runs, sources
 from toryo.operations.schedules.recurrence import NotARule, Rule
-from toryo.operations.schedules.task_parameters import FirstStatus, ScheduledTask
-from toryo.operations.tasks.acceptance_checks import Acceptance
-from toryo.storage.schedules import NEWEST
+from toryo.operations.schedules.sources import ScheduledTask
+from toryo.storage.sources import NEWEST
 
 USUAL = 50
 """Runs of a page."""
@@ -162,7 +162,7 @@ class ListSchedules(Parameters):
 def show_schedules(call: Call, wanted: ListSchedules) -> Schedules:
     """The schedules of a project, the oldest first."""
     project = call.project(wanted.project_id)
-    newest = call.tx.schedules.newest_runs(project.id)
+    newest = call.tx.schedules.newest_entries(project.id)
     last = dict(zip(newest, _shown_runs(call, list(newest.values())), strict=True))
     found = call.tx.schedules.of_project(project.id)
     return {"success": True, "schedules": [_shown(each, last.get(each.id)) for each in found]}
@@ -232,7 +232,7 @@ def preview_schedule_times(call: Call, wanted: PreviewTimes) -> Times:
 # --- change ----------------------------------------------------------------------------------------------------------
 
 
-class AddSchedule(Parameters):
+class NewSchedule(Parameters):
     project_id: Id = Field(description="The project.")
     name: Name = Field(description="What it is called.")
     cron: Cron | None = Field(None, description="When: a cron expression, such as 0 9 * * 1-5 or @daily.")
@@ -245,18 +245,14 @@ class AddSchedule(Parameters):
         schedules.USUAL_CATCH_UP, description="How long after a time that was missed it is made up for."
     )
     max_failures: Failures = Field(
-        schedules.USUAL_FAILURES, description="How many failures in a row stop the schedule; 0: none do."
+        USUAL_FAILURES, description="How many failures in a row stop the schedule; 0: none do."
     )
     title: Title = Field(description="The title of its tasks; {date}, {time} and {run} are filled in.")
     description: Text = Field("", description="Their description; {date}, {time} and {run} are filled in.")
-    assignee_id: Id | None = Field(None, description="Their assignee: a member of the project.")
-    agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue they go to.")
-    priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
-    status: FirstStatus | None = Field(
-        None, description="Where they begin: in_progress with an assignee, otherwise todo."
-    )
-    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
-    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+
+
+class AddSchedule(sources.NewTask, NewSchedule):
+    pass
 
 
 @operation(
@@ -271,10 +267,10 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     known = call.tx.schedules.of_project(project.id)
-    if len(known) >= schedules.MOST:
+    if len(known) >= MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
-            say("Project {project_id} has {most} schedules, the maximum.", project_id=project.id, most=schedules.MOST),
+            say("Project {project_id} has {most} schedules, the maximum.", project_id=project.id, most=MOST),
             "Delete one that you no longer need: toryo schedule list",
         )
     given = wanted.model_dump()
@@ -291,9 +287,9 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
         overlap=Overlap(wanted.overlap),
         catch_up=wanted.catch_up_seconds,
         failures_allowed=wanted.max_failures,
-        task=task_parameters.given(wanted, {}),
+        task=sources.given(wanted, {}),
         runs_as=call.agent.id,
-        login=_login(call),
+        login=sources.login(call),
         created_at=call.now,
         next_at=_first(rule, call.now),
         after_task=rule.after_task,
@@ -301,11 +297,11 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
     _refuse_task(call, made)
     _refuse_same_name(known, made)
     call.tx.schedules.add(made)
-    runs.tell(call, "schedule.created", made)
+    sources.tell(call, "schedule.created", made)
     return _answered(call, made)
 
 
-class EditSchedule(OneOf):
+class ChangedSchedule(OneOf):
     name: Name | None = Field(None, description="New name.")
     cron: Cron | None = Field(None, description="New cron expression; replaces an interval.")
     every_seconds: Interval | None = Field(None, description="New interval, counted from now; replaces another rule.")
@@ -317,14 +313,10 @@ class EditSchedule(OneOf):
     max_failures: Failures | None = Field(None, description="How many failures in a row stop it; 0: none do.")
     title: Title | None = Field(None, description="New title of its tasks.")
     description: Text | None = Field(None, description="New description.")
-    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
-    agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
-    priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
-    status: FirstStatus | None = Field(
-        None, description="Where its tasks begin; with a new assignee in_progress, without one todo."
-    )
-    context: Any = Field(None, description="New context.")
-    acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
+
+
+class EditSchedule(sources.ChangedTask, ChangedSchedule):
+    pass
 
 
 @operation(
@@ -345,9 +337,9 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
         overlap=Overlap(wanted.overlap) if wanted.overlap else before.overlap,
         catch_up=_or(wanted.catch_up_seconds, before.catch_up),
         failures_allowed=_or(wanted.max_failures, before.failures_allowed),
-        task=task_parameters.given(wanted, before.task, _CLEARED),
+        task=sources.given(wanted, before.task, _CLEARED),
         runs_as=call.agent.id,
-        login=_login(call),
+        login=sources.login(call),
     )
     if any(given.get(name) is not None for name in (*_KINDS, "time_zone")):
         after = _with_rule(call, after, given)
@@ -356,7 +348,7 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
     _refuse_task(call, after)
     _refuse_same_name(call.tx.schedules.of_project(after.project_id), after)
     call.tx.schedules.save(before, after)
-    runs.tell(call, "schedule.edited", after, changes=sorted(set(given) - {"schedule_id"}))
+    sources.tell(call, "schedule.edited", after, changes=sorted(set(given) - {"schedule_id"}))
     return _answered(call, after)
 
 
@@ -379,17 +371,10 @@ def pause_schedule(call: Call, wanted: PauseSchedule) -> OneSchedule:
     if before.state is State.ENDED:
         raise _ended(before)
     runs.drop_waiting(call, before)
-    after = replace(
-        schedules.awaiting_again(before),
-        state=State.PAUSED,
-        state_by=call.actor.id,
-        state_at=call.now,
-        reason=(wanted.reason or "").strip() or None,
-        next_at=None,
-        buffered=None,
-    )
+    put_off = replace(schedules.awaiting_again(before), next_at=None, buffered=None)
+    after = in_state(put_off, State.PAUSED, call.actor.id, call.now, (wanted.reason or "").strip() or None)
     call.tx.schedules.save(before, after)
-    runs.tell(call, "schedule.paused", after, reason=after.reason)
+    sources.tell(call, "schedule.paused", after, reason=after.reason)
     return _answered(call, after)
 
 
@@ -413,18 +398,10 @@ def resume_schedule(call: Call, wanted: OneOf) -> OneSchedule:
         next_at = None if before.state is State.ENDED else recurrence.next_after(recurrence.rule_of(before), call.now)
     if next_at is None and (before.state is State.ENDED or not before.awaits_task):
         raise _ended(before)
-    after = replace(
-        before,
-        state=State.ACTIVE,
-        state_by=call.actor.id,
-        state_at=call.now,
-        reason=None,
-        once=once,
-        next_at=next_at,
-        failures=0,
-    )
+    afresh = replace(before, once=once, next_at=next_at, failures=0)
+    after = in_state(afresh, State.ACTIVE, call.actor.id, call.now)
     call.tx.schedules.save(before, after)
-    runs.tell(call, "schedule.resumed", after)
+    sources.tell(call, "schedule.resumed", after)
     return _answered(call, after)
 
 
@@ -454,7 +431,7 @@ def delete_schedule(call: Call, wanted: OneOf) -> DeletedSchedule:
     """Delete a schedule and its history. Its tasks stay."""
     schedule = _entered(call, wanted.schedule_id)
     call.tx.schedules.drop(schedule.id)
-    runs.tell(call, "schedule.deleted", schedule)
+    sources.tell(call, "schedule.deleted", schedule)
     return {"success": True, "schedule_id": schedule.id}
 
 
@@ -467,7 +444,7 @@ _A_TIME, _A_LATE_RUN = "2031-01-31 09:30", 10_000_000
 def _refuse_task(call: Call, schedule: Schedule) -> None:
     """What would be refused at every time, as far as it can be seen now."""
     task = schedule.task
-    task_parameters.refuse(call, schedule.project_id, task)
+    sources.refuse(call, schedule.project_id, task)
     for name, most in (("title", LONGEST_TITLE), ("description", LONGEST_TEXT)):
         if len(schedules.with_times(task[name], _A_TIME, _A_LATE_RUN)) > most:
             raise Refusal(
@@ -563,11 +540,6 @@ def _with_rule(call: Call, schedule: Schedule, given: Mapping[str, Any]) -> Sche
     )
 
 
-def _login(call: Call) -> str:
-    assert call.caller.login is not None
-    return call.caller.login.value
-
-
 def _or(given: Any, before: Any) -> Any:
     return before if given is None else given
 
@@ -611,7 +583,7 @@ def _next_times(rule: Rule, now: Millis) -> list[NextTime]:
 
 
 def _answered(call: Call, schedule: Schedule) -> OneSchedule:
-    newest = call.tx.schedules.newest_run(schedule.id)
+    newest = call.tx.schedules.newest_entry(schedule.id)
     shown = _shown(schedule, _shown_runs(call, [newest])[0] if newest is not None else None)
     times = _next_times(recurrence.rule_of(schedule), call.now) if schedule.active else []
     return {"success": True, "schedule": {**shown, "next_times": times}}

@@ -15,14 +15,15 @@ from toryo.domain import ids, schedules
 from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import MOST_RUNS, Outcome, Run, Schedule, State, Step
+from toryo.domain.schedules import Outcome, Run, Schedule, Step
+from toryo.domain.sources import MOST_ENTRIES, State, fails_too_often, in_state
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import attempted
-from toryo.operations.schedules import begun_tasks, recurrence
+from toryo.operations.schedules import begun_tasks, recurrence, sources
 from toryo.operations.tasks import mutations
 
 COUNTED = 1_000
@@ -65,11 +66,9 @@ def come(call: Call, schedule: Schedule) -> None:
     elif task is not None and task.status is Status.COMPLETED:
         call.tx.schedules.save(schedule, replace(schedule, once=call.now, next_at=call.now))
     elif task is None or task.status is Status.CANCELLED:
-        ended = replace(
-            schedule, state=State.ENDED, state_by=SYSTEM, state_at=call.now, reason=_cancelled(schedule.after_task)
-        )
+        ended = in_state(schedule, State.ENDED, SYSTEM, call.now, _cancelled(schedule.after_task))
         call.tx.schedules.save(schedule, ended)
-        tell(call, "schedule.ended", ended)
+        sources.tell(call, "schedule.ended", ended)
 
 
 def _refuse_unseen(call: Call, schedule: Schedule, task: Task) -> None:
@@ -106,31 +105,22 @@ def begin_waiting(call: Call, schedule: Schedule) -> bool:
         return bool(others)
     free = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
     after = _decided(run, made, call.now)
-    call.tx.schedules.save_run(run, after)
+    call.tx.schedules.save_entry(run, after)
     _end(call, _counted(call, free, after))
     return True
 
 
 def note_results(call: Call, most: int) -> int:
     """Notes which tasks were closed since, and stops the schedules of which too many have failed."""
-    closed = call.tx.schedules.closed_since(most)
-    results: dict[str, list[Status]] = {}
-    for run, status in closed:
-        call.tx.schedules.save_run(run, replace(run, result=status))
-        results.setdefault(run.schedule_id, []).append(status)
-    for schedule_id, each in results.items():
-        before = call.tx.schedules.find(schedule_id)
-        assert before is not None
-        after = call.tx.schedules.save(before, schedules.after_results(before, each))
-        _stop_if_it_fails(call, after)
-    return len(closed)
+    stored, stop = call.tx.schedules, partial(_stop_if_it_fails, call)
+    return sources.note_results(stored, most, lambda run, status: replace(run, result=status), stop)
 
 
 def by_hand(call: Call, schedule: Schedule) -> Run:
     """A run at once, whatever else is open. Raises Refusal; then nothing was created."""
     made = _create(call, schedule, call.now)
     run = replace(_run(call, schedule, call.now, Outcome.CREATED), task_id=made, started_by=call.actor.id)
-    call.tx.schedules.add_run(run)
+    call.tx.schedules.add_entry(run)
     _counted(call, schedule, run)
     return run
 
@@ -139,7 +129,7 @@ def drop_waiting(call: Call, schedule: Schedule) -> None:
     """The run that waits is skipped."""
     run = call.tx.schedules.buffered_run(schedule.id)
     if run is not None:
-        call.tx.schedules.save_run(run, replace(run, outcome=Outcome.SKIPPED, at=call.now))
+        call.tx.schedules.save_entry(run, replace(run, outcome=Outcome.SKIPPED, at=call.now))
 
 
 # --- one time --------------------------------------------------------------------------------------------------------
@@ -161,7 +151,7 @@ def _take(call: Call, schedule: Schedule, time: Millis) -> Schedule:
     if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
         return _wait(call, schedule, time)
     run = _decided(_run(call, schedule, time, Outcome.CREATED), made, call.now)
-    call.tx.schedules.add_run(run)
+    call.tx.schedules.add_entry(run)
     return _counted(call, schedule, run)
 
 
@@ -187,7 +177,7 @@ def _cancel(call: Call, run: Run) -> None:
     task = call.tx.tasks.find(run.task_id or "")
     if task is not None and not task.closed:
         mutations.move(call, call.tree_state(task), task, Status.CANCELLED, _CANCELLED_FOR)
-    call.tx.schedules.save_run(run, replace(run, result=Status.CANCELLED))
+    call.tx.schedules.save_entry(run, replace(run, result=Status.CANCELLED))
 
 
 def _not_active(person_id: str) -> Refusal:
@@ -203,13 +193,20 @@ def _not_active(person_id: str) -> Refusal:
 
 
 def _wait(call: Call, schedule: Schedule, time: Millis) -> Schedule:
-    call.tx.schedules.add_run(_run(call, schedule, time, Outcome.BUFFERED))
+    call.tx.schedules.add_entry(_run(call, schedule, time, Outcome.BUFFERED))
     return call.tx.schedules.save(schedule, replace(schedule, buffered=time))
 
 
 def _run(call: Call, schedule: Schedule, time: Millis, outcome: Outcome) -> Run:
     run_id = call.new_id(ids.SCHEDULE_RUN)
-    return Run(run_id, schedule.id, schedule.project_id, scheduled_at=time, at=call.now, outcome=outcome)
+    return Run(
+        id=run_id,
+        schedule_id=schedule.id,
+        project_id=schedule.project_id,
+        scheduled_at=time,
+        at=call.now,
+        outcome=outcome,
+    )
 
 
 def _decided(run: Run, made: str | Refusal, now: Millis) -> Run:
@@ -221,10 +218,9 @@ def _decided(run: Run, made: str | Refusal, now: Millis) -> Run:
 def _counted(call: Call, schedule: Schedule, run: Run) -> Schedule:
     """The schedule after one more run, which may have been refused."""
     if run.task_id is None:
-        tell(call, "schedule.failed", schedule, reason=run.reason)
-        refused = replace(schedule, failures=schedule.failures + 1)
-        call.tx.schedules.forget_runs(schedule.id, MOST_RUNS)
-        refused = call.tx.schedules.save(schedule, refused)
+        sources.tell(call, "schedule.failed", schedule, reason=run.reason)
+        call.tx.schedules.forget_entries(schedule.id, MOST_ENTRIES)
+        refused = call.tx.schedules.save(schedule, replace(schedule, failures=schedule.failures + 1))
         if refused.active and refused.next_at is None:  # nobody is told of what ends
             return _stop(call, refused, run.reason)
         return _stop_if_it_fails(call, refused)
@@ -237,42 +233,30 @@ def _note(call: Call, schedule: Schedule, outcome: Outcome, times: Sequence[Mill
     """Times without a task. What is the same as just before is one entry of the history."""
     if not times:
         return
-    newest = call.tx.schedules.newest_run(schedule.id)
+    newest = call.tx.schedules.newest_entry(schedule.id)
     if newest is not None and newest.outcome is outcome:
         more = replace(newest, times=newest.times + len(times), scheduled_at=times[-1], at=call.now)
-        call.tx.schedules.save_run(newest, more)
+        call.tx.schedules.save_entry(newest, more)
         return
-    call.tx.schedules.add_run(replace(_run(call, schedule, times[-1], outcome), times=len(times)))
-    call.tx.schedules.forget_runs(schedule.id, MOST_RUNS)
+    call.tx.schedules.add_entry(replace(_run(call, schedule, times[-1], outcome), times=len(times)))
+    call.tx.schedules.forget_entries(schedule.id, MOST_ENTRIES)
 
 
 def _end(call: Call, schedule: Schedule) -> None:
     """A schedule without a further time has ended."""
     if schedule.active and schedule.next_at is None and schedule.buffered is None:
-        ended = replace(schedule, state=State.ENDED, state_by=SYSTEM, state_at=call.now)
+        ended = in_state(schedule, State.ENDED, SYSTEM, call.now, schedule.reason)
         call.tx.schedules.save(schedule, ended)
-        tell(call, "schedule.ended", ended)
+        sources.tell(call, "schedule.ended", ended)
 
 
 def _stop_if_it_fails(call: Call, schedule: Schedule) -> Schedule:
-    return _stop(call, schedule, None) if schedules.fails_too_often(schedule) else schedule
+    return _stop(call, schedule, None) if fails_too_often(schedule) else schedule
 
 
 def _stop(call: Call, schedule: Schedule, reason: str | None) -> Schedule:
     drop_waiting(call, schedule)
-    stopped = replace(
-        schedules.awaiting_again(schedule),
-        state=State.STOPPED,
-        state_by=SYSTEM,
-        state_at=call.now,
-        reason=reason,
-        next_at=None,
-        buffered=None,
-    )
-    tell(call, "schedule.stopped", stopped)
+    put_off = replace(schedules.awaiting_again(schedule), next_at=None, buffered=None)
+    stopped = in_state(put_off, State.STOPPED, SYSTEM, call.now, reason)
+    sources.tell(call, "schedule.stopped", stopped)
     return call.tx.schedules.save(schedule, stopped)
-
-
-def tell(call: Call, kind: str, schedule: Schedule, **data: object) -> None:
-    told = {"schedule_id": schedule.id, "name": schedule.name, **data}
-    call.event(kind, project_id=schedule.project_id, data=told)

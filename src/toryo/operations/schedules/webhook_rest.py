@@ -17,22 +17,21 @@ from toryo import clearable_fields
 from toryo.domain import ids, webhooks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.schedules import State
+from toryo.domain.sources import MOST, USUAL_FAILURES, State, in_state
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.webhooks import Delivery, Webhook
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Proof, Route, operation
-from toryo.operations.calls.fields import GivenPriority, Id, Lines, Name, Text, Title
+from toryo.operations.calls.fields import Id, Lines, Name, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.schedules import deliveries, task_parameters
-from toryo.operations.schedules.task_parameters import FirstStatus, ScheduledTask
-from toryo.operations.tasks.acceptance_checks import Acceptance
+from toryo.operations.schedules import sources
+from toryo.operations.schedules.sources import ScheduledTask
 from toryo.secret_patterns import WEBHOOK
-from toryo.storage.webhooks import NEWEST
+from toryo.storage.sources import NEWEST
 
 USUAL = 50
 """Deliveries of a page."""
@@ -136,7 +135,7 @@ class ListWebhooks(Parameters):
 def show_webhooks(call: Call, wanted: ListWebhooks) -> Webhooks:
     """The webhooks of a project, the oldest first, without their secrets."""
     project = call.project(wanted.project_id)
-    newest = call.tx.webhooks.newest_deliveries(project.id)
+    newest = call.tx.webhooks.newest_entries(project.id)
     last = dict(zip(newest, _shown_deliveries(call, list(newest.values())), strict=True))
     found = call.tx.webhooks.of_project(project.id)
     return {"success": True, "webhooks": [_shown(each, last.get(each.id)) for each in found]}
@@ -186,25 +185,21 @@ def list_webhook_deliveries(call: Call, wanted: ListDeliveries) -> Deliveries:
 # --- change ----------------------------------------------------------------------------------------------------------
 
 
-class AddWebhook(Parameters):
+class NewWebhook(Parameters):
     project_id: Id = Field(description="The project.")
     name: Name = Field(description="What it is called.")
     events: Events = Field(
         default_factory=list, description="The events (X-GitHub-Event) that create a task; none: all, except ping."
     )
     max_failures: Failures = Field(
-        webhooks.USUAL_FAILURES, description="How many failures in a row stop the webhook; 0: none do."
+        USUAL_FAILURES, description="How many failures in a row stop the webhook; 0: none do."
     )
     title: TitleTemplate = Field(description="The title of its tasks; {{ body.issue.title }} is filled in.")
     description: TextTemplate = Field("", description="Their description; {{ body.issue.title }} is filled in.")
-    assignee_id: Id | None = Field(None, description="Their assignee: a member of the project.")
-    agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue they go to.")
-    priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
-    status: FirstStatus | None = Field(
-        None, description="Where they begin: in_progress with an assignee, otherwise todo."
-    )
-    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
-    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+
+
+class AddWebhook(sources.NewTask, NewWebhook):
+    pass
 
 
 @operation(
@@ -220,10 +215,10 @@ def add_webhook(call: Call, wanted: AddWebhook) -> WebhookWithSecret:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     known = call.tx.webhooks.of_project(project.id)
-    if len(known) >= webhooks.MOST:
+    if len(known) >= MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
-            say("Project {project_id} has {most} webhooks, the maximum.", project_id=project.id, most=webhooks.MOST),
+            say("Project {project_id} has {most} webhooks, the maximum.", project_id=project.id, most=MOST),
             "Delete one that you no longer need: toryo webhook list",
         )
     made = Webhook(
@@ -233,32 +228,28 @@ def add_webhook(call: Call, wanted: AddWebhook) -> WebhookWithSecret:
         secret=call.new_token(WEBHOOK),
         events=tuple(dict.fromkeys(wanted.events)),
         failures_allowed=wanted.max_failures,
-        task=task_parameters.given(wanted, {}),
+        task=sources.given(wanted, {}),
         runs_as=call.agent.id,
-        login=_login(call),
+        login=sources.login(call),
         created_at=call.now,
     )
-    task_parameters.refuse(call, made.project_id, made.task)
+    sources.refuse(call, made.project_id, made.task)
     _refuse_same_name(known, made)
     call.tx.webhooks.add(made)
-    deliveries.tell(call, "webhook.created", made)
+    sources.tell(call, "webhook.created", made)
     return {**_answered(call, made), "secret": made.secret}
 
 
-class EditWebhook(OneOf):
+class ChangedWebhook(OneOf):
     name: Name | None = Field(None, description="New name.")
     events: Events | None = Field(None, description="The events that create a task; none: all, except ping.")
     max_failures: Failures | None = Field(None, description="How many failures in a row stop it; 0: none do.")
     title: TitleTemplate | None = Field(None, description="New title of its tasks.")
     description: TextTemplate | None = Field(None, description="New description.")
-    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
-    agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
-    priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
-    status: FirstStatus | None = Field(
-        None, description="Where its tasks begin; with a new assignee in_progress, without one todo."
-    )
-    context: Any = Field(None, description="New context.")
-    acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
+
+
+class EditWebhook(sources.ChangedTask, ChangedWebhook):
+    pass
 
 
 @operation(
@@ -277,14 +268,14 @@ def edit_webhook(call: Call, wanted: EditWebhook) -> OneWebhook:
         name=wanted.name or before.name,
         events=before.events if wanted.events is None else tuple(dict.fromkeys(wanted.events)),
         failures_allowed=before.failures_allowed if wanted.max_failures is None else wanted.max_failures,
-        task=task_parameters.given(wanted, before.task, clearable_fields.nullable("edit_webhook")),
+        task=sources.given(wanted, before.task, clearable_fields.nullable("edit_webhook")),
         runs_as=call.agent.id,
-        login=_login(call),
+        login=sources.login(call),
     )
-    task_parameters.refuse(call, after.project_id, after.task)
+    sources.refuse(call, after.project_id, after.task)
     _refuse_same_name(call.tx.webhooks.of_project(after.project_id), after)
     call.tx.webhooks.save(before, after)
-    deliveries.tell(call, "webhook.edited", after, changes=sorted(set(given) - {"webhook_id"}))
+    sources.tell(call, "webhook.edited", after, changes=sorted(set(given) - {"webhook_id"}))
     return _answered(call, after)
 
 
@@ -300,7 +291,7 @@ def rotate_webhook_secret(call: Call, wanted: OneOf) -> WebhookWithSecret:
     """Give a webhook a new secret. Requests signed with the old one are refused from now on."""
     before = _entered(call, wanted.webhook_id)
     after = call.tx.webhooks.save(before, replace(before, secret=call.new_token(WEBHOOK)))
-    deliveries.tell(call, "webhook.secret_rotated", after)
+    sources.tell(call, "webhook.secret_rotated", after)
     return {**_answered(call, after), "secret": after.secret}
 
 
@@ -321,9 +312,9 @@ def pause_webhook(call: Call, wanted: PauseWebhook) -> OneWebhook:
     if before.state is State.PAUSED:
         return _answered(call, before)
     reason = (wanted.reason or "").strip() or None
-    after = replace(before, state=State.PAUSED, state_by=call.actor.id, state_at=call.now, reason=reason)
+    after = in_state(before, State.PAUSED, call.actor.id, call.now, reason)
     call.tx.webhooks.save(before, after)
-    deliveries.tell(call, "webhook.paused", after, reason=reason)
+    sources.tell(call, "webhook.paused", after, reason=reason)
     return _answered(call, after)
 
 
@@ -339,9 +330,9 @@ def resume_webhook(call: Call, wanted: OneOf) -> OneWebhook:
     before = _entered(call, wanted.webhook_id)
     if before.active:
         return _answered(call, before)
-    after = replace(before, state=State.ACTIVE, state_by=call.actor.id, state_at=call.now, reason=None, failures=0)
+    after = in_state(replace(before, failures=0), State.ACTIVE, call.actor.id, call.now)
     call.tx.webhooks.save(before, after)
-    deliveries.tell(call, "webhook.resumed", after)
+    sources.tell(call, "webhook.resumed", after)
     return _answered(call, after)
 
 
@@ -356,7 +347,7 @@ def delete_webhook(call: Call, wanted: OneOf) -> DeletedWebhook:
     """Delete a webhook and its history. Its tasks stay."""
     webhook = _entered(call, wanted.webhook_id)
     call.tx.webhooks.drop(webhook.id)
-    deliveries.tell(call, "webhook.deleted", webhook)
+    sources.tell(call, "webhook.deleted", webhook)
     return {"success": True, "webhook_id": webhook.id}
 
 
@@ -372,11 +363,6 @@ def _refuse_same_name(known: list[Webhook], webhook: Webhook) -> None:
                 say("Choose another name, or edit it: toryo webhook edit {webhook_id}", webhook_id=each.id),
                 webhook_id=each.id,
             )
-
-
-def _login(call: Call) -> str:
-    assert call.caller.login is not None
-    return call.caller.login.value
 
 
 # --- find and show ---------------------------------------------------------------------------------------------------
@@ -401,7 +387,7 @@ def _known(call: Call, webhook_id: str) -> Webhook:
 
 
 def _answered(call: Call, webhook: Webhook) -> OneWebhook:
-    newest = call.tx.webhooks.newest_delivery(webhook.id)
+    newest = call.tx.webhooks.newest_entry(webhook.id)
     last = _shown_deliveries(call, [newest])[0] if newest is not None else None
     return {"success": True, "webhook": _shown(webhook, last)}
 

@@ -1,13 +1,13 @@
 // What the form of a schedule holds: its fields as texts, and what is sent of them.
 import type { Schedule } from "@/api/model";
+import { isNumber, sourceFields, sourceWrong, type SourceSaid } from "@/views/settings/source-form";
 
 export const KINDS = ["cron", "every", "once", "after"] as const;
 export const HOUR = 3600;
 
 type Kind = (typeof KINDS)[number];
 
-export interface Said {
-  name: string;
+export interface Said extends SourceSaid {
   kind: Kind;
   cron: string;
   minutes: string;
@@ -15,13 +15,8 @@ export interface Said {
   /** The id of the task that is completed first. */
   after: string;
   time_zone: string;
-  title: string;
-  description: string;
-  assignee: string;
-  priority: Schedule["task"]["priority"];
   overlap: Schedule["overlap"];
   catch_up_hours: string;
-  max_failures: string;
 }
 
 const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
@@ -43,20 +38,15 @@ function kindOf(each: Schedule): Kind {
 
 export function fieldsOf(each: Schedule | null): Said {
   return {
-    name: each?.name ?? "",
+    ...sourceFields(each),
     kind: each === null ? "cron" : kindOf(each),
     cron: each === null ? "0 9 * * 1-5" : (each.cron ?? ""),
     minutes: each?.every_seconds == null ? "60" : String(each.every_seconds / 60),
     once: each?.once_at == null ? "" : local(each.once_at),
     after: each?.after_task_id ?? "",
     time_zone: each?.time_zone ?? here(),
-    title: each?.task.title ?? "",
-    description: each?.task.description ?? "",
-    assignee: each?.task.assignee_id ?? "",
-    priority: each?.task.priority ?? "medium",
     overlap: each?.overlap ?? "skip",
     catch_up_hours: String((each?.catch_up_seconds ?? 24 * HOUR) / HOUR),
-    max_failures: String(each?.max_failures ?? 3),
   };
 }
 
@@ -80,6 +70,5 @@ export function wrongIn(said: Said): boolean {
     once: !Number.isNaN(Date.parse(said.once)),
     after: said.after.trim() !== "",
   }[said.kind];
-  const numbers = [said.catch_up_hours, said.max_failures].every((each) => each.trim() !== "" && Number(each) >= 0);
-  return said.name.trim() === "" || said.title.trim() === "" || !rule || !numbers;
+  return sourceWrong(said) || !rule || !isNumber(said.catch_up_hours);
 }
