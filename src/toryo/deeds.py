@@ -1,7 +1,8 @@
 """Deeds: what people are suggested to do, as an operation with its arguments, and how the command line says it.
 
-A need, a condition or a remedy names a deed; who shows it words it: the command line as a command, a page and a
-notification as a button. `VERBS` has one row for each; `operations/calls/deeds.py` knows who may do them.
+A need, a refusal or a remedy names a deed; who shows it words it: the command line as a command, a page and a
+notification as a button. `VERBS` has one row for each; `operations/calls/deeds.py` knows who may do them. What only the
+command line can do (`terminal`) stands in a sentence in the same way: `Typed` says how.
 """
 
 from __future__ import annotations
@@ -19,6 +20,33 @@ class Blank(str):
 
 
 TO_SAY = Blank("…")
+
+
+class Typed:
+    """What is typed, as a fact of a sentence. A page has a button for it, so the words around it belong to it, too: in
+    a template, `{deed: (…)}` or `{deed:: …}` is what stands there with the command as `…`, and nothing on a page. After
+    a `|` comes what a page says instead: `Approve it first{deed:: …|.}`, `{deed:Sign in: … prints a link.|Sign in.}`.
+    """
+
+    __slots__ = ()
+
+    def __format__(self, around: str) -> str:
+        return around.partition("|")[0].replace("…", str(self)) if around else str(self)
+
+
+class _LeftOut:
+    def __format__(self, around: str) -> str:
+        return around.partition("|")[2]
+
+
+LEFT_OUT = _LeftOut()
+"""What a page fills in for what is typed."""
+
+
+class Word(Typed, str):
+    """The name of an operation or of a parameter, a branch: whatever is no command."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +153,7 @@ _BY_NAME = ("provider_options", "settings")
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Typed):
     """A verb with the arguments of its operation, in the order in which the command has their options."""
 
     verb: Verb
@@ -138,14 +166,26 @@ class Deed:
     @property
     def command(self) -> str:
         """The command line that does it."""
-        words = self.verb.command.format(**{name: _word(value) for name, value in self.arguments.items()})
-        rest = {name: value for name, value in self.arguments.items() if f"{{{name}}}" not in self.verb.command}
-        return " ".join(["toryo", words, *(word for each in rest.items() for word in _option(*each))])
+        return _line(self.verb.command, self.arguments)
+
+    def __str__(self) -> str:
+        return self.command
 
 
 def deed(name: str, **arguments: Any) -> Deed:
     """The deed of a verb; what is None is left out."""
     return Deed(VERBS[name], {each: value for each, value in arguments.items() if value is not None})
+
+
+def terminal(command: str, **arguments: Any) -> Word:
+    """A command that is no operation: what it does is done on a machine, or it does several things."""
+    return Word(_line(command, arguments))
+
+
+def _line(command: str, arguments: Mapping[str, Any]) -> str:
+    words = command.format(**{name: _word(value) for name, value in arguments.items()})
+    rest = {name: value for name, value in arguments.items() if f"{{{name}}}" not in command}
+    return " ".join(["toryo", words, *(word for each in rest.items() for word in _option(*each))])
 
 
 def _option(name: str, value: Any) -> Iterator[str]:

@@ -54,20 +54,23 @@ def test_every_state_is_a_word(states: type[Enum], language: Language) -> None:
 
 
 def test_a_command_at_the_end_or_in_brackets_is_left_out_in_both_languages() -> None:
-    again = deed("retry", task_id="tsk_1").command
-    free = deed("free", task_id="tsk_2", remove_dependencies=["tsk_1"]).command
-    retry = say("Retry it ({retry_deed}), or remove the dependency ({deed}).", retry_deed=again, deed=free)
-    assign = say("Assign it first: {deed}.", deed=deed("assign", task_id="tsk_2", assignee_id=Blank("AGENT")).command)
+    again = deed("retry", task_id="tsk_1")
+    free = deed("free", task_id="tsk_2", remove_dependencies=["tsk_1"])
+    retry = say("Retry it{retry_deed: (…)}, or remove the dependency{deed: (…)}.", retry_deed=again, deed=free)
+    assign = say("Assign it first{deed:: …}.", deed=deed("assign", task_id="tsk_2", assignee_id=Blank("AGENT")))
 
     assert on_page(retry) == "Retry it, or remove the dependency."
     assert on_page(retry, JA) == "再試行するか、依存関係を削除してください。"
     assert on_page(assign) == "Assign it first."
     assert on_page(assign, JA) == "先に担当者を割り当ててください。"
+    assert assign == "Assign it first: toryo task edit tsk_2 --assignee AGENT."
+    assert translated(assign, JA) == "先に担当者を割り当ててください: toryo task edit tsk_2 --assignee AGENT"
 
 
 def test_what_only_a_terminal_shows_leaves_no_gap() -> None:
-    activate = deed("activate", agent_id="a")
-    told = together((constant("The agent is inactive."), say("Activate it: {deed}", deed=activate.command)))
+    told = together(
+        (constant("The agent is inactive."), say("{deed:Activate it: …}", deed=deed("activate", agent_id="a")))
+    )
     assert on_page(told) == "The agent is inactive."
     for language in Language:
         assert on_page(constant("List them: toryo agent list."), language) == ""

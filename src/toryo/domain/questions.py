@@ -244,8 +244,8 @@ def over(question: Question) -> Refusal:
         Code.CONFLICT,
         happened,
         say(
-            "If the agent must know something else, tell it: {deed}.",
-            deed=deed("tell", task_id=question.task_id, text=Blank("MESSAGE")).command,
+            "If the agent must know something else, tell it{deed:: …}.",
+            deed=deed("tell", task_id=question.task_id, text=Blank("MESSAGE")),
         ),
         question_id=question.id,
         state=question.state.value,

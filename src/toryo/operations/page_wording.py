@@ -29,33 +29,15 @@ INSTEAD: Mapping[str, str] = {
     "Show an agent's latest launch (toryo logs AGENT), or list the launches for their ids.": "",
     "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.": "",
     "To revoke one of its access tokens instead: toryo token person revoke ID": "",
-    "Resume it: {deed}": "",
-    "Add it: {deed}": "",
-    "Activate it: {deed}": "",
-    "See which: {look_deed}. Correct it: {deed}": "",
-    "Raise it: {deed} (or tokens_per_day=N)": "",
-    "Raise it: {deed} (or --budget-tokens N)": "",
-    "To restart it sooner once the cause is fixed: {deed}": "",
-    "To end it now: {deed}": "",
-    "To correct it: {deed}": "",
-    "To unblock it: {deed}": "",
-    "First: {deed}": "",
     # What only somebody who writes the call needs: the name of the operation, and of its parameters
     "{operation_name}: {told}.": "{told}.",
     "{instruction} Its parameters: {names}.": "{instruction}",
     "Fix these, then call it again.": "",
     # What needs other words where there is no command
-    "An agent that serves the queue claims it. List them: {deed}.": ("An agent that serves the queue claims it."),
-    "Add one: {deed}, or change capabilities: in the Coordinator's file.": (
-        "Add a capability to the agent, or change capabilities: in the Coordinator's file."
-    ),
     "Files changed: {files} (+{added} −{removed}), on branch {branch}.": (
         "Files changed: {files} (+{added} −{removed})."  # the branch is named in the review
     ),
     "Start one: `toryo up`, or `toryo coordinator` if a server is running.": "Start a Coordinator.",
-    "It has no task that can be started. Create one: {deed}": "It has no task that can be started. Create one.",
-    "“{title}” has failed. To retry it: {deed}": "“{title}” has failed. It can be retried.",
-    "“{title}” is {status}. To start it: {deed}": ("“{title}” is {status}. It can be started."),
     "Set it to todo first (people: toryo task retry {task_id}), or create a new task.": (
         "Retry it first, or create a new task."
     ),

@@ -11,6 +11,7 @@ from enum import Enum
 from functools import reduce
 from typing import Any
 
+from toryo.deeds import LEFT_OUT, Typed
 from toryo.domain.projects import Language
 from toryo.domain.texts import marked, one_line, quoted
 from toryo.domain.wording import Worded
@@ -55,6 +56,8 @@ def _fact(value: Any, language: Language, page: bool) -> Any:
     """A fact as it stands in a sentence: sentences and states are translated, names and numbers stay."""
     if isinstance(value, Worded):
         return translated(value, language, page=page)
+    if page and isinstance(value, Typed):
+        return LEFT_OUT
     if isinstance(value, Enum):
         context, name = context_of(type(value)), str(value.value)
         return page_wording.state(context, name, language) if page else texts(language).get((context, name), name)

@@ -103,8 +103,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
                 have=have,
             ),
             say(
-                "Install it there, or give the agent another provider: {deed}",
-                deed=deed("correct", agent_id=agent.id, provider=Blank("NAME")).command,
+                "Install it there, or give the agent another provider{deed:: …|.}",
+                deed=deed("correct", agent_id=agent.id, provider=Blank("NAME")),
             ),
             {"provider": Blank("NAME")},
         )
@@ -122,8 +122,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
             code,
             say("{names} starts only agents with one of the capabilities {wanted}.", names=names, wanted=wanted),
             say(
-                "Add one: {deed}, or change capabilities: in the Coordinator's file.",
-                deed=deed("correct", agent_id=agent.id, capabilities=[Blank("WORD")]).command,
+                "{deed:Add one: …|Add a capability to the agent}, or change capabilities: in the Coordinator's file.",
+                deed=deed("correct", agent_id=agent.id, capabilities=[Blank("WORD")]),
             ),
             {"capabilities": [Blank("WORD")]},
         )
@@ -151,10 +151,10 @@ def _without_account(agent: Agent, program: Program, names: str, near: list[Seen
             have=have or constant("only its own login"),
         ),
         say(
-            "Add it there, under ai_providers.{provider}.accounts of the Coordinator's file, or change the agent: "
-            "{deed}",
+            "Add it there, under ai_providers.{provider}.accounts of the Coordinator's file, or change the agent"
+            "{deed:: …|.}",
             provider=program.provider,
-            deed=deed("correct", agent_id=agent.id, provider_options=Blank(option)).command,
+            deed=deed("correct", agent_id=agent.id, provider_options=Blank(option)),
         ),
         {"provider_options": Blank(option)},
     )

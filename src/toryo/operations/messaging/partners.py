@@ -27,8 +27,8 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             "A person must resume the project first."
             if call.of_agent
             else say(
-                "A person must resume the project first ({deed}).",
-                deed=deed("resume_project", project_id=Blank("PRJ")).command,
+                "A person must resume the project first{deed: (…)}.",
+                deed=deed("resume_project", project_id=Blank("PRJ")),
             ),
             project_id=project.id,
         )
