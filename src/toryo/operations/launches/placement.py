@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from toryo.deeds import TO_SAY, Blank, deed
+from toryo.deeds import TO_SAY, Blank, deed, terminal
 from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import LACKS, Offer, gone
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -84,7 +84,11 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
         return PlacementProblem(
             "none",
             constant("No Coordinator has called for 90 s."),
-            constant("Start one: `toryo up`, or `toryo coordinator` if a server is running."),
+            say(
+                "{up:Start one: `…`|Start a Coordinator}{coordinator:, or `…` if a server is running}.",
+                up=terminal("up"),
+                coordinator=terminal("coordinator"),
+            ),
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
     return _problem(code, agent, program, [seen for seen, its in missing if its == code])

@@ -53,7 +53,10 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         ),
         reachable_agents.told(call.tx, call.caller)
         if call.of_agent
-        else "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
+        else say(
+            "Write to a member of the project; a person can add one{deed: (…)}.",
+            deed=deed("join", agent_id=Blank("ID"), project_id=Blank("PRJ")),
+        ),
         target_agent_id=other.id,
     )
 

@@ -12,6 +12,7 @@ from typing import Any, final
 
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed
 from toryo.domain import dependencies as graph
 from toryo.domain import ids, moves, queue, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
@@ -492,7 +493,7 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
             did_you_mean.hint(
                 task_id,
                 call.tasks_like(task_id, project_id),
-                "List them: toryo task list --project PRJ."
+                say("{deed:List them: ….}", deed=deed("list", project_id=Blank("PRJ")))
                 if call.actor.person
                 else "Use ids of tasks of this project, or local_ids of this call.",
             ),
@@ -706,7 +707,10 @@ def edit(
         raise Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status} and can no longer be changed.", task_id=task.id, status=task.status),
-            say("Set it to todo first (people: toryo task retry {task_id}), or create a new task.", task_id=task.id)
+            say(
+                "{deed:Set it to todo first (people: …)|Retry it first}, or create a new task.",
+                deed=deed("retry", task_id=task.id),
+            )
             if task.status is Status.FAILED
             else "Create a new task.",
             task_id=task.id,
