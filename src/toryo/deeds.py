@@ -40,7 +40,7 @@ class _LeftOut:
 
 
 LEFT_OUT = _LeftOut()
-"""What a page fills in for what is typed."""
+"""What a page fills in for what is typed, and a rule where who reads it does not type it: an agent, a page."""
 
 
 class Word(Typed, str):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toryo.deeds import Blank, Deed, deed
+from toryo.deeds import LEFT_OUT, Blank, Deed, deed
 from toryo.domain import parallel_limit, task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
@@ -492,9 +492,10 @@ def _complete(moving: _Moving) -> None:
         raise Refusal(
             Code.SUBTASKS_OPEN,
             say("It has open subtasks ({count}).", count=len(still_open)),
-            say("Finish or cancel them first{deed: (…)}.", deed=deed("cancel", task_id=Blank("TASK")))
-            if moving.order.actor.person
-            else "Finish or cancel them first.",
+            say(
+                "Finish or cancel them first{deed: (…)}.",
+                deed=deed("cancel", task_id=Blank("TASK")) if moving.order.actor.person else LEFT_OUT,
+            ),
             task_id=task.id,
             open_subtasks=[
                 {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]

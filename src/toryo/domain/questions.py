@@ -129,7 +129,7 @@ def refuse_unanswerable(options: Sequence[str], *, multiple: bool, free_text: bo
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("The default {default} is not one of the options.", default=quoted(fallback)),
-            say("Use one of: {options}.", options=", ".join(map(quoted, options))),
+            say("Use one of: {names}.", names=", ".join(map(quoted, options))),
         )
 
 

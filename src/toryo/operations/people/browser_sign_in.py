@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr
 
 import toryo
-from toryo.deeds import Blank, deed, terminal
+from toryo.deeds import LEFT_OUT, Blank, deed, terminal
 from toryo.domain import ids, passwords, people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
@@ -384,7 +384,7 @@ def come_back_from_provider(call: Call, state: str) -> None:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This sign-in has expired or was already used. It works once, for ten minutes.",
-            "Sign in again.",
+            say("Sign in again{open:: … prints a sign-in link}.", open=LEFT_OUT),
         )
 
 
@@ -403,7 +403,7 @@ def arrive(call: Call, wanted: provider_accounts.Vouched, page: str) -> Arrived 
         raise Refusal(
             Code.PERMISSION_DENIED,
             "The sign-in was not started with the identity provider of this server.",
-            "Sign in again.",
+            say("Sign in again{open:: … prints a sign-in link}.", open=LEFT_OUT),
         )
     call.tx.lock_everything()
     account = provider_accounts.known(call, wanted) or provider_accounts.newcomer(call, wanted)

@@ -211,9 +211,7 @@ def _known(call: Call, wanted: OneOf) -> TaskTemplate:
     raise Refusal(
         Code.TEMPLATE_NOT_FOUND,
         say("The project has no template {name}.", name=wanted.name),
-        say("Did you mean {nearest}?", nearest=near)
-        if near
-        else say("{deed:List them: …}", deed=deed("list_templates")),
+        say("Did you mean {names}?", names=near) if near else say("{deed:List them: …}", deed=deed("list_templates")),
     )
 
 

@@ -579,7 +579,7 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
     if task.in_progress and not call.actor.person:
         raise Refusal(
             Code.NOT_NOW,
-            say("{assignee_id} is working on task {task_id}.", task_id=task.id, assignee_id=task.assignee_id),
+            say("{agent_id} is working on task {task_id}.", task_id=task.id, agent_id=task.assignee_id),
             "Move it to todo first (update_task_status), or wait until it is finished.",
             task_id=task.id,
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from toryo.deeds import Blank, deed
+from toryo.deeds import LEFT_OUT, Blank, deed
 from toryo.domain import merge_queue as rules
 from toryo.domain import review_checks
 from toryo.domain.errors import Code, Refusal
@@ -251,7 +251,7 @@ def _refuse_off(project: Project) -> None:
                 deed=deed("correct_project", project_id=project.id, settings={"merge_queue": "manual"}),
             )
             if off
-            else "Resume the project first.",
+            else say("Resume the project first{deed:: …}.", deed=LEFT_OUT),
         )
 
 
