@@ -20,11 +20,12 @@ import polib
 import toryo
 from toryo import first_prompt, translation_catalogues
 from toryo.block_reasons import WORDS
+from toryo.deeds import VERBS
 from toryo.domain import projects, tasks, worktrees
 from toryo.domain.agents import Role
 from toryo.domain.projects import Language
 from toryo.failures import NATURES
-from toryo.operations import page_wording, translations
+from toryo.operations import translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import prompts
@@ -203,7 +204,7 @@ def _tables() -> Iterator[tuple[str, str]]:
     for each in REASONS.values():
         said = (each.words, each.remedy, each.released_by, each.sooner, each.cause)
         yield from ((text, "workflow/reasons.py") for text in said if text)
-    yield from ((text, "operations/page_wording.py") for text in page_wording.INSTEAD.values() if text)
+    yield from ((each.label, "deeds.py") for each in VERBS.values())
     parts = (*first_prompt.STARTED.values(), *first_prompt.BY_HAND.values())
     yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))

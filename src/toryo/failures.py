@@ -94,7 +94,7 @@ NATURES: Mapping[Failure, Nature] = {
     Failure.NOT_LOGGED_IN: Nature(
         "its program is not logged in on that machine",
         people="Its program is not logged in. Log in on the machine of its Coordinator. If it uses a key of the "
-        "environment, restart the Coordinator (toryo up) with the new key. Then resume the agent.",
+        "environment, restart the Coordinator{up: (…)} with the new key. Then resume the agent.",
         fallback=True,
         outside=True,
     ),

@@ -183,12 +183,19 @@ def test_every_kind_of_need_and_every_action_has_words(shop: Filled, chrome: Bro
     assert found == []
 
 
-_NAMES = {each.name for each in VERBS.values()}
-
-
 def _need(kind: needs.Kind, task: str, agent: str) -> dict[str, Any]:
     """One with all that such a text can hold, and with every action that there is."""
-    actions = [{"name": name, "command": f"toryo {name} {task}"} for name in _NAMES if name != "discard"]
+    actions = [
+        {
+            "name": verb.name,
+            "label": verb.label,
+            "operation": verb.operation,
+            "arguments": {"task_id": task, **verb.given},
+            "command": f"toryo {verb.name} {task}",
+        }
+        for verb in VERBS.values()
+        if verb.name != "discard"
+    ]
     return {
         "kind": kind.value,
         "key": f"{kind.value} {task}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.deeds import deed
 from toryo.domain.wording import Worded, constant, renamed, say, together
 
 TOLD = say("Task {task_id} is {status}.", task_id="tsk_1", status="failed")
@@ -37,3 +38,11 @@ def test_names_are_replaced_in_the_sentence_in_its_facts_and_in_its_parts() -> N
     assert isinstance(first, Worded)
     assert first.facts == {"task_id": "one", "status": "failed"}
     assert renamed("See tsk_1.", {"tsk_1": "one"}) == "See one."
+
+
+def test_a_name_is_replaced_in_what_is_suggested_as_it_is() -> None:
+    free = deed("free", task_id="tsk_1", remove_dependencies=["tsk_2", "tsk_3"])
+    said = renamed(say("Free it{deed:: …}.", deed=free), {"tsk_1": "“Build it”", "tsk_2": "“Plan”"})
+    assert isinstance(said, Worded)
+    assert said == "Free it: toryo task edit “Build it” --no-longer-on “Plan” --no-longer-on tsk_3."
+    assert said.template.format(**said.facts) == said

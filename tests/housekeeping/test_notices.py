@@ -116,7 +116,14 @@ def test_who_is_needed_is_told_once_with_what_can_be_done(hooked: World, web: We
     said = posted.said
     assert (said["person_id"], said["kind"], said["task_id"], said["attempt"]) == ("ann", "blocked", task, 1)
     assert "the key is missing" in said["text"]
-    assert {"name": "unblock", "command": f"toryo task move {task} in_progress"} in said["actions"]
+    (unblock,) = (each for each in said["actions"] if each["name"] == "unblock")
+    assert unblock == {
+        "name": "unblock",
+        "label": "Unblock",
+        "operation": "move_task",
+        "arguments": {"status": "in_progress", "task_id": task},
+        "command": f"toryo task move {task} in_progress",
+    }
     assert said["id"] == posted.headers["webhook-id"]
     (event,) = hooked.events("notice.sent")
     assert (event["data"]["notice_id"], event["data"]["person"]) == (said["id"], "ann")

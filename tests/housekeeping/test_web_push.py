@@ -97,7 +97,7 @@ def test_a_subscribed_browser_is_told_once_and_only_it_can_read_it(told: World, 
             "path": f"/api/v1/tasks/{task}/move",
             "body": {"status": "in_progress"},
             "version": None,
-            "label": None,
+            "label": "Unblock",
         }
     ]
     assert posted.headers["content-encoding"] == "aes128gcm"
@@ -232,6 +232,7 @@ def test_a_japanese_browser_is_told_in_japanese(told: World, web: Web):
     go(told)
     said = browser.told(web.posted[0])
     assert said["language"] == "ja"
+    assert [(each["name"], each["label"]) for each in said["actions"]] == [("unblock", "ブロック解除")]
     assert any("\u3040" <= each <= "\u30ff" for each in said["title"])
 
 

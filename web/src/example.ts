@@ -1,7 +1,7 @@
 // For tests of whole views: a project with something of everything, as the server answers it.
 import type { Agent, Member, Overview, Project, Session, SharedValue, Sums } from "@/api/model";
 import { work, worktreeJob } from "@/example-work";
-import { card, fullTask } from "@/testkit";
+import { card, deed, fullTask } from "@/testkit";
 
 export const AT = "2026-01-01T00:00:00Z";
 export const LATER = "2099-01-01T00:00:00Z";
@@ -157,9 +157,9 @@ export const overview: Overview = {
       text: "It is asked for.",
       since: AT,
       actions: [
-        { name: "approve", command: "toryo task approve t2" },
-        { name: "reject", command: "toryo task reject t2" },
-        { name: "show", command: "toryo task show t2" },
+        deed("approve", "Approve", "approve_task", { task_id: "t2" }, "toryo task approve t2"),
+        deed("reject", "Reject", "reject_task", { task_id: "t2" }, "toryo task reject t2"),
+        deed("show", "Open task", "show_task", { task_id: "t2" }, "toryo task show t2"),
       ],
       request: null,
       questions: [],

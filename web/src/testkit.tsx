@@ -184,3 +184,18 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     ...given,
   };
 }
+
+/** What a need or a condition suggests, as the server says it. */
+export const deed = (
+  name: string,
+  label: string,
+  operation: string,
+  given: Record<string, unknown>,
+  command: string,
+) => ({
+  name,
+  label,
+  operation,
+  arguments: given,
+  command,
+});

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toryo.deeds import Blank, Deed, deed
+from toryo.deeds import LEFT_OUT, Blank, Deed, deed
 from toryo.domain import parallel_limit, task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
@@ -169,9 +169,9 @@ def _refuse_unknown_move(order: Order) -> None:
 def _command(task: Task, to: Status) -> str:
     """A move, with its own command if it has one."""
     if task.status is Status.FAILED and to is Status.TODO:
-        return say("{to} ({deed})", to=to, deed=deed("retry", task_id=task.id).command)
+        return say("{to}{deed: (…)}", to=to, deed=deed("retry", task_id=task.id))
     if to is Status.CANCELLED:
-        return say("{to} ({deed})", to=to, deed=deed("cancel", task_id=task.id).command)
+        return say("{to}{deed: (…)}", to=to, deed=deed("cancel", task_id=task.id))
     return to
 
 
@@ -240,7 +240,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_cause=task.blocked_cause,
             ),
-            say("Unblock that task first: {deed}.", deed=deed("put_back", task_id=task.blocked_cause).command)
+            say("Unblock that task first{deed:: …}.", deed=deed("put_back", task_id=task.blocked_cause))
             if actor.person
             else say("Unblock {blocked_cause} first.", blocked_cause=task.blocked_cause),
             task_id=task.id,
@@ -492,9 +492,10 @@ def _complete(moving: _Moving) -> None:
         raise Refusal(
             Code.SUBTASKS_OPEN,
             say("It has open subtasks ({count}).", count=len(still_open)),
-            say("Finish or cancel them first ({deed}).", deed=deed("cancel", task_id=Blank("TASK")).command)
-            if moving.order.actor.person
-            else "Finish or cancel them first.",
+            say(
+                "Finish or cancel them first{deed: (…)}.",
+                deed=deed("cancel", task_id=Blank("TASK")) if moving.order.actor.person else LEFT_OUT,
+            ),
             task_id=task.id,
             open_subtasks=[
                 {"task_id": each.id, "title": each.title, "status": each.status.value} for each in still_open[:_SHOWN]
@@ -525,7 +526,7 @@ def _unchecked(task: Task, *, person: bool) -> Refusal:
             "Acceptance checks have failed."
             if task.checks is Checks.FAILED
             else "The acceptance checks have not passed yet.",
-            say("If you have verified the result, confirm it: {deed}.", deed=deed("confirm", task_id=task.id).command),
+            say("If you have verified the result, confirm it{deed:: …}.", deed=deed("confirm", task_id=task.id)),
             task_id=task.id,
         )
     if task.checks is Checks.FAILED:
@@ -613,8 +614,8 @@ def _project_not_active(tree_state: TreeState, _: Task) -> _Words:
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=tree_state.project.id, status=tree_state.project.status),
         say(
-            "A person must resume the project first ({deed}).",
-            deed=deed("resume_project", project_id=Blank("PRJ")).command,
+            "A person must resume the project first{deed: (…)}.",
+            deed=deed("resume_project", project_id=Blank("PRJ")),
         ),
         {"reason": f"project_{tree_state.project.status.value}"},
     )
@@ -732,45 +733,46 @@ _HINDERED = {
 
 
 def _approve(_: TreeState, task: Task) -> Worded:
-    return say("Approve it first: {deed}.", deed=deed("approve", task_id=task.id).command)
+    return say("Approve it first{deed:: …}.", deed=deed("approve", task_id=task.id))
 
 
 def _free(tree_state: TreeState, task: Task) -> Worded:
     waiting = tree_state.tree.open_dependencies(task)
     first = next((each for each in waiting if each.closed), waiting[0])
-    free = deed("free", task_id=task.id, remove_dependencies=[first.id]).command
+    free = deed("free", task_id=task.id, remove_dependencies=[first.id])
     if first.status is Status.CANCELLED:
-        return say("A cancelled task is never completed. Remove the dependency: {deed}.", deed=free)
+        return say("A cancelled task is never completed. Remove the dependency{deed:: …}.", deed=free)
     if first.status is Status.FAILED:
-        retry = deed("retry", task_id=first.id).command
-        return say("Retry it ({retry_deed}), or remove the dependency ({deed}).", retry_deed=retry, deed=free)
-    return say("It can start when those are completed. To start it now, remove the dependency: {deed}.", deed=free)
+        retry = deed("retry", task_id=first.id)
+        return say("Retry it{retry_deed: (…)}, or remove the dependency{deed: (…)}.", retry_deed=retry, deed=free)
+    return say("It can start when those are completed. To start it now, remove the dependency{deed:: …}.", deed=free)
 
 
 def _assign(_: TreeState, task: Task) -> Worded:
     if task.for_queue:
         return say(
-            "An agent that serves the queue claims it. List them: {deed}.",
-            deed=deed("list_queue_agents", project_id=task.project_id).command,
+            "An agent that serves the queue claims it.{deed: List them: ….}",
+            deed=deed("list_queue_agents", project_id=task.project_id),
         )
-    return say("Assign it first: {deed}.", deed=_given_to(task).command)
+    return say("Assign it first{deed:: …}.", deed=_given_to(task))
 
 
 def _admit(tree_state: TreeState, task: Task) -> Worded:
     return say(
-        "Activate it ({activate_deed}), make sure that it is a member ({join_deed}), or assign another agent: {deed}.",
-        activate_deed=deed("activate", agent_id=task.assignee_id).command,
-        join_deed=deed("join", agent_id=task.assignee_id, project_id=tree_state.project.id).command,
-        deed=_given_to(task).command,
+        "Activate it{activate_deed: (…)}, make sure that it is a member{join_deed: (…)}, or assign another agent"
+        "{deed:: …}.",
+        activate_deed=deed("activate", agent_id=task.assignee_id),
+        join_deed=deed("join", agent_id=task.assignee_id, project_id=tree_state.project.id),
+        deed=_given_to(task),
     )
 
 
 def _make_room(_: TreeState, task: Task) -> Worded:
     return say(
-        "Start it when that work is finished, allow the agent more tasks at a time ({allow_deed}), or assign another "
-        "agent: {deed}.",
-        allow_deed=deed("allow", agent_id=task.assignee_id, max_parallel_tasks=Blank("N")).command,
-        deed=_given_to(task).command,
+        "Start it when that work is finished, allow the agent more tasks at a time{allow_deed: (…)}, or assign another "
+        "agent{deed:: …}.",
+        allow_deed=deed("allow", agent_id=task.assignee_id, max_parallel_tasks=Blank("N")),
+        deed=_given_to(task),
     )
 
 
@@ -780,7 +782,7 @@ def _given_to(task: Task) -> Deed:
 
 def _resume(tree_state: TreeState, _: Task) -> Worded:
     resume = deed("resume_project", project_id=tree_state.project.id)
-    return say("Resume the project first: {deed}.", deed=resume.command)
+    return say("Resume the project first{deed:: …}.", deed=resume)
 
 
 _BY_PEOPLE = {

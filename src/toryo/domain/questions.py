@@ -129,7 +129,7 @@ def refuse_unanswerable(options: Sequence[str], *, multiple: bool, free_text: bo
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("The default {default} is not one of the options.", default=quoted(fallback)),
-            say("Use one of: {options}.", options=", ".join(map(quoted, options))),
+            say("Use one of: {names}.", names=", ".join(map(quoted, options))),
         )
 
 
@@ -244,8 +244,8 @@ def over(question: Question) -> Refusal:
         Code.CONFLICT,
         happened,
         say(
-            "If the agent must know something else, tell it: {deed}.",
-            deed=deed("tell", task_id=question.task_id, text=Blank("MESSAGE")).command,
+            "If the agent must know something else, tell it{deed:: …}.",
+            deed=deed("tell", task_id=question.task_id, text=Blank("MESSAGE")),
         ),
         question_id=question.id,
         state=question.state.value,

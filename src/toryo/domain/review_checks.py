@@ -160,8 +160,9 @@ def refuse_reviewer(agent: Agent | None, reviewed: Task, members: Collection[str
         if agent.id != reviewed.assignee_id
         else say("{agent_id} is the author, and nobody reviews their own work.", agent_id=agent.id),
         say(
-            "Choose another worker of the project that has a provider other than command, or decide yourself: {deed}.",
-            deed=deed("decide", question_id=question_id).command,
+            "Choose another worker of the project that has a provider other than command, or decide yourself"
+            "{deed:: …}.",
+            deed=deed("decide", question_id=question_id),
         )
         if question_id is not None
         else "Choose another worker of the project that has a provider other than command.",
@@ -173,7 +174,7 @@ def over(task: Task) -> Refusal:
     return Refusal(
         Code.NOT_NOW,
         say("Task {task_id} is a review that is no longer needed.", task_id=task.id),
-        say("See what has become of the work: {deed}.", deed=deed("show", task_id=task.review_of).command),
+        say("See what has become of the work{deed:: …}.", deed=deed("show", task_id=task.review_of)),
         task_id=task.id,
     )
 
@@ -183,7 +184,7 @@ def unchecked(task: Task) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
         say("Task {task_id} is a review, and a review has no acceptance checks.", task_id=task.id),
-        say("Edit the task whose work is reviewed: {deed}.", deed=deed("edit", task_id=task.review_of).command),
+        say("Edit the task whose work is reviewed{deed:: …}.", deed=deed("edit", task_id=task.review_of)),
         task_id=task.id,
     )
 
@@ -193,8 +194,8 @@ def not_withdrawn(question_id: str, task_id: str) -> Refusal:
         Code.NOT_NOW,
         say("{question_id} is a review, and a review cannot be withdrawn.", question_id=question_id),
         say(
-            "Approve it or request changes. To complete the task without it: {deed}.",
-            deed=deed("confirm", task_id=task_id).command,
+            "Approve it or request changes. To complete the task without it{deed:: …}.",
+            deed=deed("confirm", task_id=task_id),
         ),
         question_id=question_id,
         task_id=task_id,

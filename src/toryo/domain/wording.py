@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
+from toryo.deeds import Blank, Deed, Typed
+
 
 class Worded(str):
     """A text that remembers its template and facts. Changing it as a `str` (adding, cutting) gives a plain one."""
@@ -37,7 +39,7 @@ class Worded(str):
 
 
 def say(template: str, /, **facts: Any) -> Worded:
-    """The template with its facts filled in; a fact may be a sentence itself."""
+    """The template with its facts filled in; a fact may be a sentence itself, or what is typed (`deeds.Typed`)."""
     return Worded(template.format(**facts) if facts else template, template, facts)
 
 
@@ -51,9 +53,22 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     """The same sentence with some names replaced."""
     if not isinstance(text, Worded):
         return _replaced(text, names)
-    facts = {key: renamed(fact, names) if isinstance(fact, str) else fact for key, fact in text.facts.items()}
+    facts = {key: _renamed(fact, names) for key, fact in text.facts.items()}
     parts = tuple(renamed(part, names) for part in text.parts)
     return Worded(_replaced(text, names), text.template, facts, parts, text.by, text.context)
+
+
+def _renamed(fact: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(fact, Deed):
+        return Deed(fact.verb, {name: _in_deed(value, names) for name, value in fact.arguments.items()})
+    return renamed(fact, names) if isinstance(fact, str) and not isinstance(fact, Typed) else fact
+
+
+def _in_deed(value: Any, names: Mapping[str, str]) -> Any:
+    """What has no id yet is left to the person: its name, which no command takes, stands there as it is."""
+    if isinstance(value, list):
+        return [_in_deed(each, names) for each in value]
+    return Blank(names[value]) if isinstance(value, str) and value in names else value
 
 
 def _replaced(text: str, names: Mapping[str, str]) -> str:

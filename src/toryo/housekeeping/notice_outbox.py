@@ -122,7 +122,8 @@ def _in(told: _Told, shown: schemas.Need) -> schemas.Need:
             return text
         return translations.translated(text, told.language, page=told.channel is Channel.PUSH)
 
-    return {**shown, "title": say(shown["title"]), "text": say(shown["text"])}
+    actions: list[schemas.NeedAction] = [{**each, "label": say(each["label"])} for each in shown["actions"]]
+    return {**shown, "title": say(shown["title"]), "text": say(shown["text"]), "actions": actions}
 
 
 def _readable(shown: schemas.Need) -> schemas.Need:

@@ -7,33 +7,45 @@ a program printed, what people and agents wrote.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from functools import reduce
 from typing import Any
 
+from toryo.deeds import LEFT_OUT, Typed
 from toryo.domain.projects import Language
 from toryo.domain.texts import marked, one_line, quoted
 from toryo.domain.wording import Worded
-from toryo.operations import page_wording
 from toryo.translation_catalogues import filled, in_language, texts
 from toryo.workflow.instructions import MARKED, QUOTED, TEXTS
 
+STATES: Mapping[tuple[str, str], str] = {
+    ("tasks.Status", "todo"): "to do",
+    ("tasks.Status", "in_progress"): "in progress",
+    ("tasks.Approval", "pending_approval"): "waiting for approval",
+    ("worktrees.Kind", "queue_merge"): "check by the merge queue",
+    ("worktrees.Kind", "merge_subtasks"): "merge of the subtasks' work",
+    ("worktrees.Kind", "base_checks"): "required checks before any work",
+    ("worktrees.Kind", "pull_request"): "pull request",
+}
+"""How a page in English names a state whose name is not a word. Other languages have words for all of them."""
+
 
 def translated(text: Worded, language: Language, *, page: bool = False) -> str:
-    """The text in this language, as far as there are words for it. `page`: as a page shows it (`page_wording.py`)."""
-    if language is Language.ENGLISH and (not page or text.context == "pydantic"):  # its template is only a type
+    """The text in this language, as far as there are words for it. `page`: as a page shows it, without what is typed,
+    for which it has buttons, and with states in words. Ids stay: a page draws them as what they name."""
+    if language is Language.ENGLISH and not page:
         return str(text)
     if text.parts:
         pair = pair_of(text.by)
         pair = texts(language).get(("together", pair), pair)
         said = [each for part in text.parts if (each := str(_fact(part, language, page)))]
         return reduce(pair.format, said) if said else ""
-    if page:
-        template: str | None = page_wording.template(text.template, text.context, language)
-    else:
-        template = texts(language).get((text.context, text.template))
+    template = texts(language).get((text.context, text.template))
     if template is None:
-        return str(text)
+        if not page or text.context:  # of pydantic, whose template is only a type
+            return str(text)
+        template = text.template
     if not text.facts:
         return template
     return filled(template, {name: _fact(fact, language, page) for name, fact in text.facts.items()})
@@ -55,9 +67,11 @@ def _fact(value: Any, language: Language, page: bool) -> Any:
     """A fact as it stands in a sentence: sentences and states are translated, names and numbers stay."""
     if isinstance(value, Worded):
         return translated(value, language, page=page)
+    if page and isinstance(value, Typed):
+        return LEFT_OUT
     if isinstance(value, Enum):
-        context, name = context_of(type(value)), str(value.value)
-        return page_wording.state(context, name, language) if page else texts(language).get((context, name), name)
+        key = context_of(type(value)), str(value.value)
+        return texts(language).get(key, STATES.get(key, key[1]) if page else key[1])
     return value
 
 

@@ -22,6 +22,7 @@ import structlog
 import toryo
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
+from toryo.deeds import Blank, deed, terminal
 from toryo.domain import log_redaction
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.network_addresses import is_loopback
@@ -185,8 +186,8 @@ def _refuse_open_registration(settings: Settings) -> None:
         raise ConfigurationError(
             f"With TORYO_AUTH__MODE={settings.auth.mode} every caller can register as an agent, but this server can be "
             "reached from other machines.",
-            "Keep the server on 127.0.0.1 without a proxy; or remove TORYO_AUTH__MODE and make API keys: toryo "
-            "token add --agent ID --project PRJ",
+            "Keep the server on 127.0.0.1 without a proxy; or remove TORYO_AUTH__MODE and make API keys: "
+            f"{deed('make_api_key', agent_id=Blank('ID'), project_id=Blank('PRJ'))}",
         )
 
 
@@ -198,8 +199,8 @@ def _refuse_without_way_in(settings: Settings, dispatcher: Dispatcher) -> None:
         raise ConfigurationError(
             f"This server can be reached from other machines (at {settings.host or 'every address'}), but no one "
             "could sign in: no person has a password, and no identity provider is set up.",
-            "Do one of these. Set a password: start the server for this machine only (toryo server), run toryo "
-            "person password owner, then start it again as now. Set up an identity provider "
+            f"Do one of these. Set a password: start the server for this machine only ({terminal('server')}), run "
+            f"{terminal('person password owner')}, then start it again as now. Set up an identity provider "
             "(TORYO_AUTH__OIDC_ISSUER). Keep the server on 127.0.0.1 behind a proxy. Or allow only tokens and "
             "sign-in links: TORYO_AUTH__PEOPLE=tokens.",
         )

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from toryo.deeds import terminal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.server.content_encoding import accepts_gzip
 
@@ -31,8 +32,8 @@ GUARDS = {
 _TYPES = {".webmanifest": "application/manifest+json"}
 """Those that Python does not know, or only where the system tells it."""
 NOT_BUILT = (
-    "This installation of Toryo has no dashboard; everything else works. In a checkout, run make web, then toryo "
-    "open. Elsewhere, install a wheel that contains the dashboard (make wheel in a checkout builds one)."
+    "This installation of Toryo has no dashboard; everything else works. In a checkout, run make web, then "
+    f"{terminal('open')}. Elsewhere, install a wheel that contains the dashboard (make wheel in a checkout builds one)."
 )
 _NOT_BUILT = f"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
 <p>{NOT_BUILT}

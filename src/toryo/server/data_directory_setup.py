@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shlex
 import stat
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from typing import Any, Final
 import orjson
 
 from toryo import process_locks, secret_patterns
+from toryo.deeds import terminal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.server.http_errors import ConfigurationError
 
@@ -52,8 +52,8 @@ class DataDirectory:
             where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
             raise ConfigurationError(
                 f"Another server is already using the data directory {path}{where}.",
-                f"Use that server, or stop it: toryo down --data-dir {shlex.quote(str(path))}. To run both, give "
-                "this one another directory with --data-dir.",
+                f"Use that server, or stop it: {terminal('down', data_dir=str(path))}. To run both, give this one "
+                "another directory with --data-dir.",
             )
         (path / process_locks.SERVER_FILE).unlink(
             missing_ok=True

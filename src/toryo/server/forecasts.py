@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 import structlog
 
+from toryo.deeds import terminal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import Millis
 from toryo.domain.wording import constant, say, together
@@ -148,9 +149,9 @@ class Forecasts:
             process.communicate()
             raise _Failed(
                 say(
-                    "It took longer than {seconds} seconds. Use the command line, with fewer runs: "
-                    "toryo forecast --runs N",
+                    "It took longer than {seconds} seconds. Use the command line, with fewer runs{forecast:: …|.}",
                     seconds=round(self._longest_seconds),
+                    forecast=terminal("forecast --runs N"),
                 )
             ) from None
         finally:
@@ -205,8 +206,9 @@ def _read(code: int, printed: bytes, told: bytes) -> Mapping[str, Any]:
     if b"MemoryError" in told[-_LONGEST_TOLD:]:
         raise _Failed(
             say(
-                "It needs more than {gigabytes} GB of memory. Use the command line: toryo forecast",
+                "It needs more than {gigabytes} GB of memory. Use the command line{forecast:: …|.}",
                 gigabytes=MOST_MEMORY // 2**30,
+                forecast=terminal("forecast"),
             )
         )
     _log.error("forecast_failed", exit_code=code, told=told.decode(errors="replace")[-_LONGEST_TOLD:])

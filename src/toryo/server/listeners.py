@@ -12,7 +12,6 @@ import errno
 import functools
 import os
 import resource
-import shlex
 import signal
 import socket
 import threading
@@ -24,6 +23,7 @@ from typing import Any
 import uvicorn
 
 from toryo import data_directories, process_locks
+from toryo.deeds import terminal
 from toryo.server.connection_limits import BoundedProtocol, Connections
 from toryo.server.http_errors import ConfigurationError
 
@@ -205,8 +205,8 @@ def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
             place, pid = ours
             return ConfigurationError(
                 f"Port {port} on {host} is in use by the Toryo server of the data directory {place} (pid {pid}).",
-                f"Stop it (toryo down --data-dir {shlex.quote(str(place))}), or choose another port with"
-                " --port (0: any free one).",
+                f"Stop it ({terminal('down', data_dir=str(place))}), or choose another port with "
+                "--port (0: any free one).",
             )
         return ConfigurationError(
             f"Port {port} on {host} is already in use by another program.",

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from toryo import exact_json
+from toryo.deeds import terminal
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.wording import say
@@ -279,8 +280,11 @@ def _not_a_persons(bearer: str | None) -> Refusal:
     return Refusal(
         Code.AUTHENTICATION_REQUIRED,
         "This token is unknown." if bearer is not None else "This request requires a person's token.",
-        "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's "
-        "token; an owner of this server can make one.",
+        say(
+            "{open:In a browser, sign in: … prints a link. Programs send Authorization: Bearer with a person's token; "
+            "an owner of this server can make one.|Sign in.}",
+            open=terminal("open"),
+        ),
     )
 
 

@@ -56,7 +56,7 @@ async def lost(request: Request, error: Exception) -> Response:
         return problem(request, {"error": "notFound", "message": text, "instruction": then}, 404)
     allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
     text = say("{path} does not support {method}.", path=path, method=request.method[:20])
-    result = {"error": "methodNotAllowed", "message": text, "instruction": say("Use {methods}.", methods=allowed)}
+    result = {"error": "methodNotAllowed", "message": text, "instruction": say("Use {possible}.", possible=allowed)}
     return problem(request, result, 405, {"allow": allowed})
 
 

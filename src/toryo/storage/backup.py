@@ -21,6 +21,7 @@ import orjson
 import sqlalchemy as sa
 
 import toryo
+from toryo.deeds import terminal
 from toryo.domain import ids
 from toryo.domain.agents import SYSTEM
 from toryo.domain.events import SETUP, Event
@@ -277,7 +278,7 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 _REPORT_TO = Statement(sa.text("UPDATE agents SET reports_to = :above WHERE id = :this_id"))
-_NAME_ANOTHER = "Choose a file that toryo db backup made."
+_NAME_ANOTHER = f"Choose a file that {terminal('db backup')} made."
 
 
 def _refuse_foreign(about: Any, file: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from toryo.deeds import terminal
 from toryo.storage import backup
 from toryo.storage.engine.database import Connection
 from toryo.storage.errors import DatabaseUnavailable
@@ -32,7 +33,7 @@ def write(connection: Connection, version: int, place: Path, tell: Callable[[str
         raise NoBackup(
             f"The backup before the upgrade cannot be written to {file}: {error.strerror or error}. The database was "
             f"not upgraded, it is still at version {version}.",
-            "Make room, or make the directory writable, and start again. If you have a backup of your own: toryo db "
-            "upgrade --no-backup",
+            "Make room, or make the directory writable, and start again. If you have a backup of your own: "
+            f"{terminal('db upgrade --no-backup')}",
         ) from error
     return file

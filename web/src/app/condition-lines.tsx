@@ -92,9 +92,9 @@ function Line({ condition }: { condition: Condition }) {
       </p>
       {offered.length > 0 && (
         <span className="flex gap-2">
-          {offered.map(({ name }, place) => (
+          {offered.map(({ name, label }, place) => (
             <Button key={name} small look={place === 0 ? "plain" : "quiet"} disabled={busy} onClick={() => act(name)}>
-              {t(`condition.act.${name}`)}
+              {label}
             </Button>
           ))}
         </span>

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Condition } from "@/api/model";
 import { Conditions } from "@/app/conditions";
 import { ANSWERS, shop } from "@/example";
-import { press, serve, show } from "@/testkit";
+import { deed, press, serve, show } from "@/testkit";
 
 const condition = (given: Partial<Condition>): Condition => ({
   kind: "paused",
@@ -14,7 +14,7 @@ const condition = (given: Partial<Condition>): Condition => ({
   until: null,
   agent_id: null,
   account: null,
-  actions: [{ name: "resume_project", command: "toryo project resume shop" }],
+  actions: [deed("resume_project", "Resume", "resume_project", {}, "toryo project resume shop")],
   ...given,
 });
 const missing = condition({
@@ -22,8 +22,8 @@ const missing = condition({
   text: "No Coordinator has codex. 2 tasks wait.",
   agent_id: "ada",
   actions: [
-    { name: "change_program", command: "toryo agent edit ada --provider NAME" },
-    { name: "machines", command: "toryo doctor" },
+    deed("change_program", "Change program", "edit_agent", { agent_id: "ada" }, "toryo agent edit ada --provider NAME"),
+    deed("machines", "Machines", "server_status", {}, "toryo doctor"),
   ],
 });
 const off = (...found: Condition[]) => ({
@@ -65,8 +65,8 @@ describe("the line under the header", () => {
           until: "2999-01-01T00:00:00Z",
           account: "claude",
           actions: [
-            { name: "edit_quota", command: "toryo quota edit claude --low-priority any" },
-            { name: "usage", command: "toryo usage --project shop" },
+            deed("edit_quota", "Edit quota", "edit_quota", {}, "toryo quota edit claude --low-priority any"),
+            deed("usage", "View usage", "show_usage", {}, "toryo usage --project shop"),
           ],
         }),
       ),

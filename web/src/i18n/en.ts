@@ -102,17 +102,6 @@ export const en = {
   condition: {
     label: "What keeps this project from continuing",
     resumed: "Project resumed",
-    act: {
-      resume_project: "Resume",
-      restore: "Restore",
-      add_agent: "Add an agent",
-      change_program: "Change program",
-      correct: "Edit agent",
-      machines: "Machines",
-      raise: "Increase budget",
-      usage: "View usage",
-      edit_quota: "Edit quota",
-    },
   },
   saved: {
     title: "Saved views",

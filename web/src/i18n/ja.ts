@@ -99,17 +99,6 @@ export const ja: Words = {
   condition: {
     label: "このプロジェクトの進行を妨げているもの",
     resumed: "プロジェクトを再開しました",
-    act: {
-      resume_project: "再開",
-      restore: "元に戻す",
-      add_agent: "エージェントを追加",
-      change_program: "プログラムを変更",
-      correct: "エージェントを編集",
-      machines: "マシンを表示",
-      raise: "予算を増やす",
-      usage: "使用量を表示",
-      edit_quota: "利用枠を編集",
-    },
   },
   saved: {
     title: "保存したビュー",

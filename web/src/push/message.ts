@@ -8,8 +8,8 @@ export interface Act {
   path: string;
   body: Record<string, unknown>;
   version: number | null;
-  /** What the button says, where the name has no words: an option of a question. */
-  label: string | null;
+  /** What the button says. */
+  label: string;
 }
 
 export interface Told {
@@ -26,7 +26,6 @@ export interface Told {
 }
 
 interface Words {
-  act: Record<string, string>;
   test: string;
   testText: string;
   failed: string;
@@ -37,7 +36,6 @@ interface Words {
 
 const WORDS: Record<"en" | "ja", Words> = {
   en: {
-    act: { approve: "Approve", unblock: "Unblock", retry: "Retry", resume: "Resume" },
     test: "Notifications work",
     testText: "Toryo notifies you here when you are needed.",
     failed: "This did not work",
@@ -46,7 +44,6 @@ const WORDS: Record<"en" | "ja", Words> = {
     signIn: "Sign in to Toryo again.",
   },
   ja: {
-    act: { approve: "承認", unblock: "ブロックを解除", retry: "再試行", resume: "再開" },
     test: "通知が届きました",
     testText: "対応が必要なときに、Toryoがここに通知します。",
     failed: "実行できませんでした",
@@ -83,7 +80,7 @@ export function shownAs(told: Told): { title: string; options: Shown } {
       data: told,
       requireInteraction: told.kind === "approval",
       ...(told.since === null ? {} : { timestamp: Date.parse(told.since) }),
-      actions: told.actions.map(({ name, label }) => ({ action: name, title: label ?? words.act[name] ?? name })),
+      actions: told.actions.map(({ name, label }) => ({ action: name, title: label })),
     },
   };
 }

@@ -41,9 +41,7 @@ async function settle(told: Told, name: string): Promise<void> {
   const said = await answered(...requestOf(act, told.language, await keptForWorker().catch(() => null)));
   const refused = said === null ? null : said.status === 401 ? words.signIn : said.reason;
   await self.registration.showNotification(
-    refused === null
-      ? ((act.label === null ? words.done[name] : `${words.answered}: ${act.label}`) ?? name)
-      : words.failed,
+    refused === null ? (words.done[name] ?? `${words.answered}: ${act.label}`) : words.failed,
     {
       body: refused === null ? told.title : `${told.title}\n${refused}`,
       tag: told.key,

@@ -10,6 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo import clearable_fields, provider_options, secret_patterns
+from toryo.deeds import Blank, deed
 from toryo.domain import agents as people
 from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
@@ -455,7 +456,10 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{owner} cannot be deactivated: it is the owner of the data directory.", owner=agent.id),
-            "To revoke one of its access tokens instead: toryo token person revoke ID",
+            say(
+                "{deed:To revoke one of its access tokens instead: …}",
+                deed=deed("revoke_access_token", token_id=Blank("ID")),
+            ),
         )
     agent_dismissal.dismiss(call, agent)
     if agent.human:

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from toryo import data_directories, demo_team
+from toryo.deeds import terminal
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
@@ -177,7 +178,7 @@ def _refuse_taken(call: Call) -> None:
         raise Refusal(
             Code.CONFLICT,
             say("The demo needs ids that are already in use: {names}.", names=", ".join(foreign)),
-            "Run the demo on a separate server: toryo demo --keep",
+            say("Run the demo on a separate server{demo:: …|.}", demo=terminal("demo --keep")),
             taken=foreign,
         )
 

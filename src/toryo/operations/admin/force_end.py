@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from toryo.deeds import deed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, State
@@ -48,7 +49,7 @@ def end_session(call: Call, wanted: EndSession) -> SessionEnded:
             did_you_mean.hint(
                 wanted.session_id,
                 ((each.id, "") for each in call.tx.sessions.live() if visibility.sees(call, each.project_id)),
-                "List the sessions for their ids (toryo sessions).",
+                say("{deed:List the sessions for their ids (…).}", deed=deed("list_sessions")),
             ),
         )
     call.enter(session.project_id)

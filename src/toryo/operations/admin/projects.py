@@ -12,6 +12,7 @@ from typing import Any, NotRequired
 
 from pydantic import Field
 
+from toryo.deeds import LEFT_OUT
 from toryo.domain import acceptance, coordinators, ids, projects
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -355,7 +356,7 @@ def _illegal(project: Project, wanted: str) -> Refusal:
             status=project.status,
             wanted=constant(wanted),
         ),
-        "Resume the project first.",
+        say("Resume the project first{deed:: …}.", deed=LEFT_OUT),
         current_status=project.status.value,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.deeds import Blank, deed
 from toryo.domain import ids
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
@@ -215,7 +216,7 @@ class Call:
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
                 say("There is no project {project_id}.", project_id=project_id),
-                did_you_mean.hint(project_id, self._projects(), "List them: toryo project list."),
+                did_you_mean.hint(project_id, self._projects(), say("{deed:List them: ….}", deed=deed("projects"))),
                 project_id=project_id,
             )
         return found
@@ -265,7 +266,11 @@ class Call:
         return self.tx.task_lists.near(given, projects) if len(given) >= did_you_mean.SHORTEST else []
 
     def _where_agents_are(self) -> str:
-        return reachable_agents.told(self.tx, self.caller) if self.of_agent else "List them: toryo agent list."
+        return (
+            reachable_agents.told(self.tx, self.caller)
+            if self.of_agent
+            else say("{deed:List them: ….}", deed=deed("agents"))
+        )
 
     def _where_tasks_are(self) -> str:
         """Where this caller finds ids of tasks."""
@@ -273,7 +278,7 @@ class Call:
             return "Call list_tasks for the ids of your project's tasks."
         if self.caller.kind is Kind.QUEUE:
             return "Use a task_id that create_task or poll_tasks returned to you."
-        return "List them: toryo task list --project PRJ."
+        return say("{deed:List them: ….}", deed=deed("list", project_id=Blank("PRJ")))
 
     def tree_state(self, task: Task, *further: str) -> TreeState:
         """The state of a task's tree; `further` agents matter although no task names them yet."""

@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Mapping
 
 from toryo import secret_patterns
+from toryo.deeds import terminal
 from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
@@ -174,7 +175,7 @@ def _by_browser(tx: Transaction, shown: Credentials, now: Millis) -> Caller:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
             "This browser is not signed in.",
-            "Sign in again: toryo open prints a sign-in link.",
+            say("Sign in again{open:: … prints a sign-in link}.", open=terminal("open")),
             signed_out=True,
         )
     return Caller(

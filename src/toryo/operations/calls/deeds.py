@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from toryo.deeds import Deed
+from toryo.deeds import Blank, Deed
+from toryo.domain.wording import constant
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
@@ -22,4 +24,19 @@ def may(login: Login, deed: Deed) -> bool:
 
 
 def shown(deeds: Iterable[Deed]) -> list[NeedAction]:
-    return [{"name": each.name, "command": each.command} for each in deeds]
+    """What the person has to fill in is no argument yet."""
+    return [
+        {
+            "name": each.name,
+            "label": constant(each.verb.label),
+            "operation": each.verb.operation,
+            "arguments": {**each.verb.given, **{name: it for name, it in each.arguments.items() if not _is_open(it)}},
+            "command": each.command,
+        }
+        for each in deeds
+    ]
+
+
+def _is_open(value: Any) -> bool:
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else (value,)
+    return any(isinstance(each, Blank) for each in inner)

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from toryo.deeds import terminal
 from toryo.domain import people
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import Millis
+from toryo.domain.wording import say
 from toryo.operations.calls.callers import Caller
 
 
@@ -17,6 +19,9 @@ def refuse_unproven(caller: Caller, now: Millis) -> None:
         raise Refusal(
             Code.PROOF_REQUIRED,
             "This makes a credential or widens rights, and you signed in more than ten minutes ago.",
-            "Prove that it is you: give your password, open a new link (toryo open), or sign in with your identity "
-            "provider. Then do it again.",
+            say(
+                "Prove that it is you: give your password, open a new link{open: (…)}, or sign in with your identity "
+                "provider. Then do it again.",
+                open=terminal("open"),
+            ),
         )

@@ -481,7 +481,12 @@ class Event(TypedDict):
 
 
 class NeedAction(TypedDict):
+    """A deed: an operation with the arguments that are known. `label` is what a button says, `command` its command."""
+
     name: str
+    label: str
+    operation: str
+    arguments: dict[str, Any]
     command: str
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from toryo.deeds import terminal
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass
@@ -168,9 +169,10 @@ def _too_many_bytes(holder: str, stored: int, most: int) -> Refusal:
         if holder == PROJECT
         else say("This API key has stored {stored:,} bytes; the limit is {most:,}.", stored=stored, most=most),
         say(
-            "Nothing was stored. Tell the person who runs this server: they can raise {setting}, or delete old tasks "
-            "(toryo db prune), which counts within an hour.",
+            "Nothing was stored. Tell the person who runs this server: they can raise {setting}, or delete old tasks"
+            "{prune: (…)}, which counts within an hour.",
             setting=_BYTES,
+            prune=terminal("db prune"),
         ),
         limit=most,
         stored=stored,

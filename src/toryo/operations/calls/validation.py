@@ -11,8 +11,9 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from toryo import wrong_values
+from toryo.deeds import Word
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.wording import Worded, constant, say, together
+from toryo.domain.wording import Worded, say, together
 from toryo.nearest import nearest
 from toryo.operations.calls import meant_arguments, toolsets
 from toryo.operations.calls.callers import Caller
@@ -114,12 +115,14 @@ def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[
         for mistake in mistakes[:5]
     )
     told = together(listed, "; ")
-    instruction = together(hints) or constant("Fix these, then call it again.")
+    instruction = together(hints) or say("{call:Fix these, then call it again.}", call=Word(operation.name))
     with_limit = all(error["type"] in ("json_too_long", "command_too_long") for error in errors)
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
-        say("{operation_name}: {told}.", operation_name=operation.name, told=told),
-        say("{instruction} Its parameters: {names}.", instruction=instruction, names=", ".join(meant) or "none"),
+        say("{call:…: }{told}.", call=Word(operation.name), told=told),
+        say(
+            "{instruction}{names: Its parameters: ….}", instruction=instruction, names=Word(", ".join(meant) or "none")
+        ),
         errors=mistakes,
         **({"limit": errors[0]["ctx"]["most"]} if with_limit else {}),
     )

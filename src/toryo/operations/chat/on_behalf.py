@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.deeds import Blank, deed
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
@@ -24,7 +25,10 @@ def person(call: Call, as_person: str | None) -> Agent:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{found_id} is an agent, not a person.", found_id=found.id),
-            "Pass a person in as_person (--as). To see what an agent waits for: toryo why AGENT",
+            say(
+                "{deed:Pass a person in as_person (--as). To see what an agent waits for: …|Choose a person.}",
+                deed=deed("why", agent_id=Blank("AGENT")),
+            ),
             agent_id=found.id,
         )
     return found

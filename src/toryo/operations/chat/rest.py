@@ -222,8 +222,8 @@ def send_chat_message(call: Call, said: SendChat) -> ChatSent:
         raise Refusal(
             Code.TASK_NOT_FOUND,
             say(
-                "There is no task {related_task_id} in project {project_id}.",
-                related_task_id=said.related_task_id,
+                "There is no task {task_id} in project {project_id}.",
+                task_id=said.related_task_id,
                 project_id=project.id,
             ),
             "Pass a task of this project.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toryo.deeds import deed
 from toryo.domain import people
 from toryo.domain.agents import Agent, Kind, Role, Status
 from toryo.domain.errors import Code, Refusal
@@ -40,7 +41,7 @@ def person(call: Call, person_id: str) -> Agent:
             did_you_mean.hint(
                 person_id,
                 [(agent.id, agent.name) for agent in people],
-                "List them: toryo person list.",
+                say("{deed:List them: ….}", deed=deed("list_people")),
             ),
             agent_id=person_id,
         )
@@ -48,7 +49,7 @@ def person(call: Call, person_id: str) -> Agent:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{found_id} is an agent. Only people can sign in.", found_id=found.id),
-            "Choose a person (toryo person list).",
+            say("Choose a person{deed: (…)}.", deed=deed("list_people")),
         )
     return found
 

@@ -9,12 +9,14 @@ import itertools
 from collections.abc import Iterable
 from functools import partial
 
+from toryo.deeds import terminal
 from toryo.domain import budgets, usages
 from toryo.domain.agents import Program
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.sessions import Session
 from toryo.domain.times import SECOND, Millis
+from toryo.domain.wording import say
 from toryo.operations.calls import server_id
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later, operation
@@ -85,7 +87,7 @@ def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
         raise Refusal(
             Code.CONFLICT,
             "This is not the server that the Coordinator was started for.",
-            "To use this server, stop the Coordinator (toryo down) and start it again.",
+            say("To use this server, stop the Coordinator{down: (…)} and start it again.", down=terminal("down")),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from toryo.deeds import TO_SAY, Blank, deed
+from toryo.deeds import TO_SAY, Blank, deed, terminal
 from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import LACKS, Offer, gone
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -84,7 +84,11 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
         return PlacementProblem(
             "none",
             constant("No Coordinator has called for 90 s."),
-            constant("Start one: `toryo up`, or `toryo coordinator` if a server is running."),
+            say(
+                "{up:Start one: `…`|Start a Coordinator}{coordinator:, or `…` if a server is running}.",
+                up=terminal("up"),
+                coordinator=terminal("coordinator"),
+            ),
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
     return _problem(code, agent, program, [seen for seen, its in missing if its == code])
@@ -103,8 +107,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
                 have=have,
             ),
             say(
-                "Install it there, or give the agent another provider: {deed}",
-                deed=deed("correct", agent_id=agent.id, provider=Blank("NAME")).command,
+                "Install it there, or give the agent another provider{deed:: …|.}",
+                deed=deed("correct", agent_id=agent.id, provider=Blank("NAME")),
             ),
             {"provider": Blank("NAME")},
         )
@@ -122,8 +126,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
             code,
             say("{names} starts only agents with one of the capabilities {wanted}.", names=names, wanted=wanted),
             say(
-                "Add one: {deed}, or change capabilities: in the Coordinator's file.",
-                deed=deed("correct", agent_id=agent.id, capabilities=[Blank("WORD")]).command,
+                "{deed:Add one: …|Add a capability to the agent}, or change capabilities: in the Coordinator's file.",
+                deed=deed("correct", agent_id=agent.id, capabilities=[Blank("WORD")]),
             ),
             {"capabilities": [Blank("WORD")]},
         )
@@ -151,10 +155,10 @@ def _without_account(agent: Agent, program: Program, names: str, near: list[Seen
             have=have or constant("only its own login"),
         ),
         say(
-            "Add it there, under ai_providers.{provider}.accounts of the Coordinator's file, or change the agent: "
-            "{deed}",
+            "Add it there, under ai_providers.{provider}.accounts of the Coordinator's file, or change the agent"
+            "{deed:: …|.}",
             provider=program.provider,
-            deed=deed("correct", agent_id=agent.id, provider_options=Blank(option)).command,
+            deed=deed("correct", agent_id=agent.id, provider_options=Blank(option)),
         ),
         {"provider_options": Blank(option)},
     )

@@ -65,7 +65,7 @@ def _remedy(
         return ""
     helps = reasons.what_helps(reason, agent_id=agent_id, project_id=project_id, account=account, task_id=task_id)
     look = deed("show_agent", agent_id=agent_id)
-    return say(REASONS[reason].remedy, deed=helps.command, look_deed=look.command)
+    return say(REASONS[reason].remedy, deed=helps, look_deed=look)
 
 
 def _words(reason: str) -> str:
@@ -115,7 +115,7 @@ def explained(
             agent=decision.facts["held_by"],
         )
         session = decision.facts.get("held_by_session", "SESSION")
-        end = say("To end it now: {deed}", deed=deed("end", session_id=session).command) if commands else ""
+        end = say("{deed:To end it now: …}", deed=deed("end", session_id=session)) if commands else ""
         return together((told, end))
     if "conflict_with" in decision.facts:
         return _held_back(decision, commands=commands)
@@ -147,7 +147,7 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
         task_id=other,
         paths=conflict_forecast.told(decision.facts["conflict_in"]),
     )
-    merge = say("To merge it: {deed}.", deed=deed("merge", task_id=other).command)
+    merge = say("To merge it{deed:: …}.", deed=deed("merge", task_id=other))
     return together((told, merge)) if commands and finished else told
 
 

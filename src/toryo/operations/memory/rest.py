@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.deeds import deed
 from toryo.domain import memories
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -221,7 +222,7 @@ def _known(call: Call, memory_id: str) -> Memory:
         raise Refusal(
             Code.MEMORY_NOT_FOUND,
             say("There is no memory {memory_id}.", memory_id=memory_id),
-            "List them: toryo memory list",
+            say("{deed:List them: …}", deed=deed("list_memories")),
             memory_id=memory_id,
         )
     return found

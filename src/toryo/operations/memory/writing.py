@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.deeds import deed
 from toryo.domain import ids, log_redaction, memories
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.memories import Memory
@@ -27,7 +28,7 @@ def add(call: Call, project_id: str, text: str, *, task_id: str | None = None, p
             say("Project {project_id} has {most} memories, the maximum.", project_id=project_id, most=memories.MOST),
             "Ask a person to delete what is no longer true, and continue."
             if call.of_agent
-            else "Delete what is no longer true: toryo memory list",
+            else say("Delete what is no longer true{deed:: …|.}", deed=deed("list_memories")),
         )
     whole = stored(text)
     memory = Memory(

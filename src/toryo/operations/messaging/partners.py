@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toryo.deeds import Blank, deed
+from toryo.deeds import LEFT_OUT, Blank, deed
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
@@ -24,11 +24,9 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.NOT_NOW,
             say("Project {project_id} is archived, so no one would read the message.", project_id=project.id),
-            "A person must resume the project first."
-            if call.of_agent
-            else say(
-                "A person must resume the project first ({deed}).",
-                deed=deed("resume_project", project_id=Blank("PRJ")).command,
+            say(
+                "A person must resume the project first{deed: (…)}.",
+                deed=LEFT_OUT if call.of_agent else deed("resume_project", project_id=Blank("PRJ")),
             ),
             project_id=project.id,
         )
@@ -53,7 +51,10 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         ),
         reachable_agents.told(call.tx, call.caller)
         if call.of_agent
-        else "Write to a member of the project; a person can add one (toryo agent edit ID --project PRJ).",
+        else say(
+            "Write to a member of the project; a person can add one{deed: (…)}.",
+            deed=deed("join", agent_id=Blank("ID"), project_id=Blank("PRJ")),
+        ),
         target_agent_id=other.id,
     )
 

@@ -186,10 +186,10 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
     done = call.tx.tasks.find(ended[0].task_id) if ended and ended[0].task_id is not None else None
     before = say("It last completed “{title}” ({task_id}).", title=done.title, task_id=done.id) if done else ""
     create = say(
-        "It has no task that can be started. Create one: {deed}",
+        "It has no task that can be started. Create one{deed:: …|.}",
         deed=deed(
             "create", title=Blank("TITLE"), project_id=s.project_id, assignee_id=s.agent_id, status="in_progress"
-        ).command,
+        ),
     )
     return first or together((before, create), "\n")
 
@@ -207,13 +207,15 @@ def _hindrance(call: Call, task: Task) -> Worded | None:
 def _start(task: Task) -> Worded:
     if task.status is Status.FAILED:
         return say(
-            "“{title}” has failed. To retry it: {deed}", title=task.title, deed=deed("retry", task_id=task.id).command
+            "“{title}” has failed. {deed:To retry it: …|It can be retried.}",
+            title=task.title,
+            deed=deed("retry", task_id=task.id),
         )
     return say(
-        "“{title}” is {status}. To start it: {deed}",
+        "“{title}” is {status}. {deed:To start it: …|It can be started.}",
         title=task.title,
         status=task.status,
-        deed=deed("start", task_id=task.id).command,
+        deed=deed("start", task_id=task.id),
     )
 
 
@@ -223,8 +225,8 @@ def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
     remedy = remedies.of_block(call, task, s.agent, details.context)
     reason = constant(in_words(task.blocked_reason or "No reason was given."))
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
-    unblock = say("To unblock it: {deed}", deed=deed("unblock", task_id=task.id).command)
-    first = (remedy.words, say("First: {deed}", deed=remedy.actions[0].command)) if remedy is not None else ()
+    unblock = say("{deed:To unblock it: …}", deed=deed("unblock", task_id=task.id))
+    first = (remedy.words, say("{deed:First: …}", deed=remedy.actions[0])) if remedy is not None else ()
     return together((said, acceptance.failures_in_brief(task.checks, details.check_failures), *first, unblock), "\n")
 
 
@@ -235,7 +237,7 @@ def _of_provider(call: Call, s: Snapshot) -> Worded | str:
     found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call.tx.coordinators.all()))
     if not found:
         return ""
-    correct = say("To correct it: {deed}", deed=_another_provider(s.agent.id).command)
+    correct = say("{deed:To correct it: …}", deed=_another_provider(s.agent.id))
     return together((*found, correct), "\n")
 
 
@@ -253,10 +255,10 @@ def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
     asked = [task for task in _below(s, decision) if task.open and task.approval is Approval.PENDING]
     people = needs.judges(call, asked[0].assignee_id, s.project_id)
     return say(
-        "{names} can approve “{title}”: {deed}",
+        "{names} can approve “{title}”{deed:: …|.}",
         names=together([person.name for person in people], ", "),
         title=asked[0].title,
-        deed=deed("approve", task_id=asked[0].id).command,
+        deed=deed("approve", task_id=asked[0].id),
     )
 
 
@@ -270,7 +272,7 @@ def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:
     """Nobody starts it: what it has in progress is done by a process of somebody's own."""
     if s.agent is None or s.agent.human or s.agent.agent_type is not None:
         return ""
-    return say("Start its process by hand, or give it a provider: {deed}", deed=_another_provider(s.agent_id).command)
+    return say("Start its process by hand, or give it a provider{deed:: …|.}", deed=_another_provider(s.agent_id))
 
 
 def _another_provider(agent_id: str) -> Deed:

@@ -12,9 +12,10 @@ from typing import Any, Literal, cast
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
+from toryo.deeds import terminal
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.wording import constant
+from toryo.domain.wording import constant, say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -130,7 +131,11 @@ def start_forecast(call: Call, wanted: StartForecast) -> ForecastResult:
     project = call.project(wanted.project_id)
     forecasts = call.context.forecasts
     if forecasts is None:
-        raise Refusal(Code.UNAVAILABLE, "This server computes no forecasts.", "Use the command line: toryo forecast")
+        raise Refusal(
+            Code.UNAVAILABLE,
+            "This server computes no forecasts.",
+            say("Use the command line{forecast:: …|.}", forecast=terminal("forecast")),
+        )
     known = forecasts.of(project.id)
     if known is None or wanted.refresh or not known.answers(wanted.max_concurrent, call.now):
         forecasts.start(project.id, wanted.max_concurrent)

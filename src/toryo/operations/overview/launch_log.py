@@ -8,6 +8,7 @@ from typing import Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed
 from toryo.domain import ids, usages
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
@@ -66,7 +67,10 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
             did_you_mean.hint(
                 wanted.launch_id,
                 ((each.id, "") for each in call.tx.launches.listed() if visibility.sees(call, each.project_id)),
-                "Show an agent's latest launch (toryo logs AGENT), or list the launches for their ids.",
+                say(
+                    "{deed:Show an agent's latest launch (…), or list the launches for their ids.}",
+                    deed=deed("log", launch_id=Blank("AGENT")),
+                ),
             ),
         )
     parts = call.tx.launches.log(launch.id, wanted.offset)

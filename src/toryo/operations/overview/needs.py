@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toryo.block_reasons import WORDS
-from toryo.deeds import TO_SAY, Blank, Deed, deed
+from toryo.deeds import TO_SAY, Blank, Deed, Word, deed, terminal
 from toryo.domain import acceptance, budgets, merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
@@ -595,11 +595,11 @@ def _reviews(view: _View) -> Iterator[Need]:
 
 def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
     size = say(
-        "Files changed: {files} (+{added} −{removed}), on branch {branch}.",
+        "Files changed: {files} (+{added} −{removed}){branch:, on branch …}.",
         files=work.files_changed,
         added=work.insertions,
         removed=work.deletions,
-        branch=work.branch,
+        branch=Word(work.branch),
     )
     yield from _of_task(
         view.responsible(task.assignee_id, task.project_id),
@@ -1151,7 +1151,7 @@ def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, c
     nature = NATURES[Failure(reason)]
     known = nature.people or nature.guarded
     checks = _failed_checks(view, launches) if nature.guarded else ""
-    why = constant(known) if known else constant("It is started again when its cooldown is over.")
+    why = say(known, up=terminal("up")) if known else constant("It is started again when its cooldown is over.")
     correct = [deed("correct", agent_id=agent.id, **nature.correct)] if nature.correct else []
     if nature.correct_project and seen is not None:
         correct = [deed("correct_project", project_id=seen.project_id, **nature.correct_project)]

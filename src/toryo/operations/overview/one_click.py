@@ -28,8 +28,8 @@ class Request(TypedDict):
     path: str
     body: dict[str, Any]
     version: int | None
-    label: str | None
-    """What the button says, where it is not the action's name: an option of a question."""
+    label: str
+    """What the button says."""
 
 
 def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
@@ -41,7 +41,8 @@ def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
             continue
         route = catalogue()[verb.operation].route
         assert route is not None
-        ids = {part: need.get(part) for part in re.findall(r"{(\w+)}", route.path)}
+        known = {**need, **action.get("arguments", {})}  # a notice of an earlier version has none
+        ids = {part: known.get(part) for part in re.findall(r"{(\w+)}", route.path)}
         if None in ids.values():
             continue
         path = route.path.format(**{part: quote(str(value), safe="") for part, value in ids.items()})
@@ -53,7 +54,7 @@ def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
                 path=f"/api/v1{path}",
                 body=dict(verb.given),
                 version=version,
-                label=None,
+                label=action.get("label") or verb.label,
             )
         )
     return [*found, *_answers(need, whole=whole)]

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from toryo.block_reasons import in_words
+from toryo.deeds import TO_SAY, Blank, deed
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
@@ -54,8 +55,7 @@ the other subtasks must be completed first. What can be done side by side depend
 Create them with ONE call of create_tasks_batch(parent_task_id="{task_id}", tasks=[…]): its dependencies may name the
 local_id of other subtasks in the same call. Then call get_next_action.""",
     "task_breakdown.person": """\
-Show the list first. When it is agreed, file each: toryo task add TITLE --project {project_id} --parent {task_id}
---description … --assignee … --depends-on ID""",
+Show the list first. When it is agreed, file each: {deed}""",
     "task_breakdown.existing": "There are subtasks already; add what is missing, repeat nothing:\n{subtasks}\n",
     "status_report": """\
 Write a status report about the project {name} for people who have two minutes.
@@ -93,8 +93,7 @@ context they need, and what you would do next and avoid.
     "handoff.session": """\
 Then call create_handoff(task_id="{task_id}"{to_argument}, summary=…, context=…, recommendations=…). It informs; the
 assignee stays the same.""",
-    "handoff.person": """\
-Then put it where the next one reads it: toryo task edit {task_id} --description …""",
+    "handoff.person": "Then put it where the next one reads it: {deed}",
     "to": " to {agent_id}",
     "task": "Task {task_id}: {title}\nStatus: {status}; priority: {priority}; assignee: {assignee}\n{description}",
     "nobody": "nobody",
@@ -174,7 +173,20 @@ def task_breakdown(call: Call, wanted: TaskBreakdown) -> Prompted:
         task=_described(call, task, language),
         people=_lines(_people(call, project), _able, language),
         existing=prompt("task_breakdown.existing", language, subtasks=subtasks) if tree.children(task) else "",
-        do=prompt(how, language, task_id=task.id, project_id=project.id),
+        do=prompt(
+            how,
+            language,
+            task_id=task.id,
+            deed=deed(
+                "create",
+                title=Blank("TITLE"),
+                project_id=project.id,
+                parent_task_id=task.id,
+                description=TO_SAY,
+                assignee_id=TO_SAY,
+                dependencies=[Blank("ID")],
+            ),
+        ),
     )
     return _prompted(f"Break down: {task.title}", text)
 
@@ -293,7 +305,13 @@ def handoff(call: Call, wanted: HandOver) -> Prompted:
         to=prompt("to", language, agent_id=to) if to else "",
         task=_described(call, task, language),
         notes=_lines(call.tx.handovers.notes(task.id), _noted, language),
-        do=prompt(how, language, task_id=task.id, to_argument=f', to_agent_id="{to}"' if to else ""),
+        do=prompt(
+            how,
+            language,
+            task_id=task.id,
+            to_argument=f', to_agent_id="{to}"' if to else "",
+            deed=deed("edit", task_id=task.id, description=TO_SAY),
+        ),
     )
     return _prompted(f"Hand over: {task.title}", text)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.deeds import LEFT_OUT
 from toryo.domain import ids, saved_views
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -112,7 +113,7 @@ def save_view(call: Call, wanted: SaveView) -> OneSavedView:
         raise Refusal(
             Code.LIMIT_REACHED,
             say("You have saved {most} views of this project.", most=MOST),
-            "Delete one that you no longer need.",
+            say("Delete one that you no longer need{deed:: …|.}", deed=LEFT_OUT),
         )
     saved = SavedView(
         id=call.new_id(ids.SAVED_VIEW),

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed, terminal
 from toryo.domain import ids, people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
@@ -81,7 +82,7 @@ def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
         raise Refusal(
             Code.LIMIT_REACHED,
             say("{person_id} has {most} tokens.", person_id=person.id, most=MOST),
-            "Revoke some: toryo token person revoke ID.",
+            say("Revoke some{deed:: …}.", deed=deed("revoke_access_token", token_id=Blank("ID"))),
         )
     made = AccessToken(
         id=call.new_id(ids.ACCESS_TOKEN),
@@ -182,7 +183,7 @@ def revoke_access_token(call: Call, wanted: OneToken) -> TokenRevoked:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("There is no access token {token_id}.", token_id=wanted.token_id),
-            "List yours for their ids: toryo token person list",
+            say("{deed:List yours for their ids: …}", deed=deed("list_access_tokens")),
         )
     if found.revoked_at is None:
         credential_revocation.revoke(call, found)
@@ -265,7 +266,12 @@ def rotate_server_token(call: Call, wanted: RotateToken) -> TokenRotated:
     file, files = _FILES[wanted.which], call.context.tokens
     if files is None:
         raise Refusal(
-            Code.NOT_NOW, "This server has no data directory.", "Start it with toryo server, and call this again."
+            Code.NOT_NOW,
+            "This server has no data directory.",
+            say(
+                "{server:Start it with …, and call this again.|Start the server, and try again.}",
+                server=terminal("server"),
+            ),
         )
     before = [each for each in call.tx.tokens.all() if each.name == file and each.place == files.place]
     lost = sum(
@@ -295,13 +301,17 @@ def revoke_server_token(call: Call, wanted: OneToken) -> TokenRevoked:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("There is no server token {token_id}.", token_id=wanted.token_id),
-            "List the server tokens for their ids: toryo token server",
+            say("{deed:List the server tokens for their ids: …}", deed=deed("list_server_tokens")),
         )
     if _is_here(call, found):
         raise Refusal(
             Code.NOT_NOW,
             say("It is stored in {file} of the server's data directory and cannot be revoked here.", file=found.name),
-            "Replace it: toryo token rotate owner, or toryo token rotate coordinator.",
+            say(
+                "{deed:Replace it: …|Replace it with a new one}{other_deed:, or …}.",
+                deed=deed("rotate_server_token", which="owner"),
+                other_deed=deed("rotate_server_token", which="coordinator"),
+            ),
         )
     credential_revocation.revoke_of_directory(call, found)
     return {"success": True, "token_id": found.id}

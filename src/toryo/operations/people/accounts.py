@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, SecretStr
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed, terminal
 from toryo.domain import ids, passwords, people
 from toryo.domain.agents import OWNER_ID, Agent, Status
 from toryo.domain.errors import Code, Refusal
@@ -138,7 +139,10 @@ def _put(call: Call, account: Account, email: str | None) -> None:
         raise Refusal(
             Code.CONFLICT,
             say("{agent_id} already has this e-mail address.", agent_id=other.agent_id),
-            "Choose another address, or change theirs first: toryo person edit ID --email ADDRESS",
+            say(
+                "Choose another address, or change theirs first{deed:: …|.}",
+                deed=deed("change_person", person_id=Blank("ID"), email=Blank("ADDRESS")),
+            ),
             existing_id=other.agent_id,
         )
     address = people.address(email) if email is not None else account.email
@@ -190,7 +194,10 @@ def _keep_first_owner(person: Agent, login: str | None) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{owner} must stay an owner: it is the owner of the data directory.", owner=OWNER_ID),
-            "For people who need fewer rights, add others: toryo person add ID --role member",
+            say(
+                "For people who need fewer rights, add others{deed:: …|.}",
+                deed=deed("invite", person_id=Blank("ID"), login="member"),
+            ),
         )
 
 
@@ -317,7 +324,7 @@ def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
                 "You are signed in as {role}, with fewer rights than your account has.",
                 role=person_roles.of_caller(call),
             ),
-            "Sign in with your full rights (toryo open), then set it.",
+            say("Sign in with your full rights{open: (…)}, then set it.", open=terminal("open")),
         )
 
 

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from toryo.deeds import terminal
 from toryo.domain import ids, push
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.needs import Kind
@@ -22,6 +23,7 @@ from toryo.domain.notices import Channel, Notice
 from toryo.domain.projects import Language
 from toryo.domain.push import Preferences, Subscription
 from toryo.domain.times import iso
+from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
 from toryo.operations.calls.grants import Grant
@@ -264,7 +266,10 @@ def _signed_in(call: Call) -> str:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Only a browser that is signed in can be notified; this call was made with a token.",
-            "Sign in with a browser (toryo open), and turn on notifications there: Settings, Account.",
+            say(
+                "Sign in with a browser{open: (…)}, and turn on notifications there: Settings, Account.",
+                open=terminal("open"),
+            ),
         )
     return call.caller.sign_in_id
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr
 
 import toryo
+from toryo.deeds import LEFT_OUT, Blank, deed, terminal
 from toryo.domain import ids, passwords, people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
@@ -167,13 +168,17 @@ def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
         raise Refusal(
             Code.VALIDATION_ERROR,
             "A sign-in code, or a person's id and password, is required.",
-            "Open the link that toryo open prints, or send person_id and password.",
+            say(
+                "{open:Open the link that … prints, or send person_id and password.|Open a sign-in link, or use a "
+                "password.}",
+                open=terminal("open"),
+            ),
         )
     if call.context.settings.auth.people == "tokens":
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Passwords are switched off on this server (TORYO_AUTH__PEOPLE=tokens).",
-            "Sign in with a link: run toryo open with your token.",
+            say("Sign in with a link{open:: run … with your token}.", open=terminal("open")),
         )
     return _with_password(call, wanted, wanted.person_id)
 
@@ -193,7 +198,7 @@ def _used() -> Refusal:
     return Refusal(
         Code.INVALID_CREDENTIALS,
         "This sign-in link is not valid. A link works once, for ten minutes.",
-        "Get a new one: toryo open",
+        say("{open:Get a new one: …|Get a new link.}", open=terminal("open")),
     )
 
 
@@ -246,7 +251,11 @@ def _refuse_locked(call: Call, wanted: SignInWith) -> None:
         raise Refusal(
             Code.RATE_LIMITED,
             "Too many wrong passwords: sign-in with a password is locked for a while.",
-            say("Try again at {time}, or ask an owner for a sign-in link (toryo person link ID).", time=iso(until)),
+            say(
+                "Try again at {time}, or ask an owner for a sign-in link{deed: (…)}.",
+                time=iso(until),
+                deed=deed("make_sign_in_link", person_id=Blank("ID")),
+            ),
         )
 
 
@@ -259,7 +268,10 @@ def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> Refused:
     refusal = Refusal(
         Code.INVALID_CREDENTIALS,
         "Wrong user id or password.",
-        "Try again, or ask an owner for a sign-in link (toryo person link ID).",
+        say(
+            "Try again, or ask an owner for a sign-in link{deed: (…)}.",
+            deed=deed("make_sign_in_link", person_id=Blank("ID")),
+        ),
     )
     return Refused(refusal.answer())
 
@@ -268,7 +280,7 @@ def _inactive(person: Agent) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
         say("{person_id} is inactive.", person_id=person.id),
-        "Ask an owner of this server to activate it (toryo agent activate ID).",
+        say("Ask an owner of this server to activate it{deed: (…)}.", deed=deed("activate", agent_id=Blank("ID"))),
     )
 
 
@@ -372,7 +384,7 @@ def come_back_from_provider(call: Call, state: str) -> None:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This sign-in has expired or was already used. It works once, for ten minutes.",
-            "Sign in again.",
+            say("Sign in again{open:: … prints a sign-in link}.", open=LEFT_OUT),
         )
 
 
@@ -391,7 +403,7 @@ def arrive(call: Call, wanted: provider_accounts.Vouched, page: str) -> Arrived 
         raise Refusal(
             Code.PERMISSION_DENIED,
             "The sign-in was not started with the identity provider of this server.",
-            "Sign in again.",
+            say("Sign in again{open:: … prints a sign-in link}.", open=LEFT_OUT),
         )
     call.tx.lock_everything()
     account = provider_accounts.known(call, wanted) or provider_accounts.newcomer(call, wanted)

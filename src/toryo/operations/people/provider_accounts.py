@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from toryo import chosen_ids
+from toryo.deeds import Blank, deed
 from toryo.domain import ids, people
 from toryo.domain.agents import OWNER_ID
 from toryo.domain.errors import Code, Refusal
@@ -101,6 +102,8 @@ def not_yet(wanted: Vouched) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
         say("{who} is not allowed to sign in here.", who=wanted.email or wanted.name or constant("You")),
-        "Ask for a role at your identity provider, or ask an owner of this server to add you: toryo person add "
-        "ID --role member --email ADDRESS",
+        say(
+            "Ask for a role at your identity provider, or ask an owner of this server to add you{deed:: …|.}",
+            deed=deed("invite", person_id=Blank("ID"), login="member", email=Blank("ADDRESS")),
+        ),
     )

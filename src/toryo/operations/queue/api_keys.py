@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from toryo.deeds import Blank, deed
 from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -128,7 +129,10 @@ def revoke_api_key(call: Call, wanted: OneKey) -> KeyRevoked:
                     if visibility.sees(call, project.id)
                     for each in call.tx.queues.keys(project.id)
                 ),
-                "List the keys of a project for their ids: toryo token list",
+                say(
+                    "{deed:List the keys of a project for their ids: …}",
+                    deed=deed("list_api_keys", project_id=Blank("PRJ")),
+                ),
             ),
             key_id=wanted.key_id,
         )

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 
 import orjson
 
+from toryo.deeds import deed
 from toryo.domain import ids, webhooks
 from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Code, Refusal
@@ -271,7 +272,7 @@ def _not_created(webhook: Webhook) -> Refusal:
     return Refusal(
         Code.CONFLICT,
         "The task could not be created.",
-        say("Its history says why: toryo webhook show {webhook_id}", webhook_id=webhook.id),
+        say("Its history says why{deed:: …|.}", deed=deed("show_webhook", webhook_id=webhook.id)),
     )
 
 

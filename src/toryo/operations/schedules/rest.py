@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from toryo import clearable_fields
+from toryo.deeds import deed
 from toryo.domain import ids, schedules
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -271,7 +272,7 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
         raise Refusal(
             Code.LIMIT_REACHED,
             say("Project {project_id} has {most} schedules, the maximum.", project_id=project.id, most=MOST),
-            "Delete one that you no longer need: toryo schedule list",
+            say("Delete one that you no longer need{deed:: …|.}", deed=deed("list_schedules")),
         )
     given = wanted.model_dump()
     rule = _rule(call, given)
@@ -465,7 +466,7 @@ def _refuse_same_name(known: list[Schedule], schedule: Schedule) -> None:
             raise Refusal(
                 Code.CONFLICT,
                 say("A schedule of this project is called {name} already.", name=each.name),
-                say("Choose another name, or edit it: toryo schedule edit {schedule_id}", schedule_id=each.id),
+                say("Choose another name, or edit it{deed:: …|.}", deed=deed("edit_schedule", schedule_id=each.id)),
                 schedule_id=each.id,
             )
 
@@ -559,7 +560,7 @@ def _known(call: Call, schedule_id: str) -> Schedule:
         raise Refusal(
             Code.SCHEDULE_NOT_FOUND,
             say("There is no schedule {schedule_id}.", schedule_id=schedule_id),
-            "List them: toryo schedule list",
+            say("{deed:List them: …}", deed=deed("list_schedules")),
             schedule_id=schedule_id,
         )
     return found
@@ -570,8 +571,9 @@ def _ended(schedule: Schedule) -> Refusal:
         Code.CONFLICT,
         say("Schedule {schedule_id} has ended: no time is left.", schedule_id=schedule.id),
         say(
-            "Give it a new time (toryo schedule edit {schedule_id}), or run it now (toryo schedule run {schedule_id}).",
-            schedule_id=schedule.id,
+            "Give it a new time{deed: (…)}, or run it now{run_deed: (…)}.",
+            deed=deed("edit_schedule", schedule_id=schedule.id),
+            run_deed=deed("run_schedule", schedule_id=schedule.id),
         ),
         schedule_id=schedule.id,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed
 from toryo.domain import task_templates
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.errors import Code, Refusal
@@ -134,7 +135,7 @@ def save_template(call: Call, wanted: SaveTemplate) -> OneTemplate:
         raise Refusal(
             Code.LIMIT_REACHED,
             say("A project can have {most} templates.", most=task_templates.MOST),
-            "Delete one that nobody uses: toryo template delete NAME",
+            say("Delete one that nobody uses{deed:: …|.}", deed=deed("delete_template", name=Blank("NAME"))),
         )
     content = template.model_dump(exclude_defaults=True)
     if before is not None and before.content == content:
@@ -212,7 +213,7 @@ def _known(call: Call, wanted: OneOf) -> TaskTemplate:
     raise Refusal(
         Code.TEMPLATE_NOT_FOUND,
         say("The project has no template {name}.", name=wanted.name),
-        say("Did you mean {nearest}?", nearest=near) if near else "List them: toryo template list",
+        say("Did you mean {names}?", names=near) if near else say("{deed:List them: …}", deed=deed("list_templates")),
     )
 
 

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from toryo import clearable_fields
+from toryo.deeds import deed
 from toryo.domain import ids, webhooks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -219,7 +220,7 @@ def add_webhook(call: Call, wanted: AddWebhook) -> WebhookWithSecret:
         raise Refusal(
             Code.LIMIT_REACHED,
             say("Project {project_id} has {most} webhooks, the maximum.", project_id=project.id, most=MOST),
-            "Delete one that you no longer need: toryo webhook list",
+            say("Delete one that you no longer need{deed:: …|.}", deed=deed("list_webhooks")),
         )
     made = Webhook(
         id=call.new_id(ids.WEBHOOK, wanted.name),
@@ -360,7 +361,7 @@ def _refuse_same_name(known: list[Webhook], webhook: Webhook) -> None:
             raise Refusal(
                 Code.CONFLICT,
                 say("A webhook of this project is called {name} already.", name=each.name),
-                say("Choose another name, or edit it: toryo webhook edit {webhook_id}", webhook_id=each.id),
+                say("Choose another name, or edit it{deed:: …|.}", deed=deed("edit_webhook", webhook_id=each.id)),
                 webhook_id=each.id,
             )
 
@@ -380,7 +381,7 @@ def _known(call: Call, webhook_id: str) -> Webhook:
         raise Refusal(
             Code.WEBHOOK_NOT_FOUND,
             say("There is no webhook {webhook_id}.", webhook_id=webhook_id),
-            "List them: toryo webhook list",
+            say("{deed:List them: …}", deed=deed("list_webhooks")),
             webhook_id=webhook_id,
         )
     return found

@@ -12,6 +12,7 @@ from typing import Any, NotRequired
 
 from pydantic import Field
 
+from toryo.deeds import deed
 from toryo.domain import handover, ids
 from toryo.domain.agents import Agent, Program
 from toryo.domain.errors import Code, Refusal
@@ -21,6 +22,7 @@ from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis, iso
+from toryo.domain.wording import say
 from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Kind
@@ -250,7 +252,7 @@ def _already_running(call: Call, agent: Agent, projects: Sequence[str]) -> Refus
         f"{error}: session {last.id}, last heard of at {iso(last.heard_at)}.",
         reason="already_running",
         session_id=last.id,
-        hint=f"If its program is gone, a person can end it: toryo sessions --end {last.id}",
+        hint=say("If its program is gone, a person can end it{deed:: …|.}", deed=deed("end", session_id=last.id)),
     )
 
 

@@ -7,6 +7,7 @@ import base64
 from pydantic import Field
 
 from toryo.artifact_limits import LONGEST_NAME
+from toryo.deeds import deed
 from toryo.domain import artifacts
 from toryo.domain import artifacts as domain
 from toryo.domain.errors import Code, Refusal
@@ -137,6 +138,6 @@ def _unknown(wanted: OneArtifact) -> Refusal:
     return Refusal(
         Code.ARTIFACT_NOT_FOUND,
         say("Task {task_id} has no artifact {artifact_id}.", task_id=wanted.task_id, artifact_id=wanted.artifact_id),
-        say("List them: toryo task artifacts {task_id}.", task_id=wanted.task_id),
+        say("{deed:List them: ….}", deed=deed("list_artifacts", task_id=wanted.task_id)),
         task_id=wanted.task_id,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toryo.deeds import deed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Status
@@ -40,9 +41,8 @@ def refuse(call: Call, project: Project, assignee_id: str | None, agent_type: st
             Code.PERMISSION_DENIED,
             say("{agent_id} is not a member of project {project_id}.", agent_id=agent.id, project_id=project.id),
             say(
-                "Add it first (toryo agent edit {agent_id} --project {project_id}), or choose a member.",
-                agent_id=agent.id,
-                project_id=project.id,
+                "Add it first{deed: (…)}, or choose a member.",
+                deed=deed("join", agent_id=agent.id, project_id=project.id),
             ),
             assignee_id=agent.id,
         )

@@ -13,6 +13,7 @@ from typing import Any, Unpack, final
 
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed
 from toryo.domain import dependencies as graph
 from toryo.domain import ids, moves, queue, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
@@ -495,7 +496,7 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
             did_you_mean.hint(
                 task_id,
                 call.tasks_like(task_id, project_id),
-                "List them: toryo task list --project PRJ."
+                say("{deed:List them: ….}", deed=deed("list", project_id=Blank("PRJ")))
                 if call.actor.person
                 else "Use ids of tasks of this project, or local_ids of this call.",
             ),
@@ -578,7 +579,7 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
     if task.in_progress and not call.actor.person:
         raise Refusal(
             Code.NOT_NOW,
-            say("{assignee_id} is working on task {task_id}.", task_id=task.id, assignee_id=task.assignee_id),
+            say("{agent_id} is working on task {task_id}.", task_id=task.id, agent_id=task.assignee_id),
             "Move it to todo first (update_task_status), or wait until it is finished.",
             task_id=task.id,
         )
@@ -706,7 +707,10 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
         raise Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status} and can no longer be changed.", task_id=task.id, status=task.status),
-            say("Set it to todo first (people: toryo task retry {task_id}), or create a new task.", task_id=task.id)
+            say(
+                "{deed:Set it to todo first (people: …)|Retry it first}, or create a new task.",
+                deed=deed("retry", task_id=task.id),
+            )
             if task.status is Status.FAILED
             else "Create a new task.",
             task_id=task.id,

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from toryo.deeds import deed
 from toryo.domain import questions, review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.questions import Answer, Question, State
@@ -194,7 +195,7 @@ def _not_found(question_id: str) -> Refusal:
     return Refusal(
         Code.QUESTION_NOT_FOUND,
         say("There is no question {question_id}.", question_id=question_id),
-        "List the questions that are open: toryo answers --open.",
+        say("List the questions that are open{deed:: …}.", deed=deed("list_questions")),
         question_id=question_id,
     )
 

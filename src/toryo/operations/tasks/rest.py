@@ -111,7 +111,7 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
     if parent.project_id != project.id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            say("There is no task {parent_id} in project {project_id}.", parent_id=parent_id, project_id=project.id),
+            say("There is no task {task_id} in project {project_id}.", task_id=parent_id, project_id=project.id),
             "A task and its parent must belong to the same project.",
             task_id=parent_id,
         )

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from toryo.check_names import some
+from toryo.deeds import TO_SAY, deed
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import Isolation
 from toryo.domain.task_tree import Tree
@@ -118,7 +119,11 @@ def by_hand(call: Call, solver: Task) -> Worded:
     part = call.tx.worktrees.find(part_id)
     if own is None or part is None or not part.open:
         return constant("")
-    then = say("Then cancel task {task_id}: toryo task cancel {task_id} --reason …", task_id=solver.id)
+    then = say(
+        "Then cancel task {task_id}{deed:: …|.}",
+        task_id=solver.id,
+        deed=deed("cancel", task_id=solver.id, reason=TO_SAY),
+    )
     return together((merged_by_hand(own, part.branch), then if solver.open else ""))
 
 

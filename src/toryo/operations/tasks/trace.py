@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.deeds import Blank, deed
 from toryo.domain.delegations import Delegation
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
@@ -231,7 +232,10 @@ def show_trace(call: Call, wanted: OneTrace) -> Trace:
         raise Refusal(
             Code.TASK_NOT_FOUND,
             say("No task belongs to the request {correlation_id}.", correlation_id=wanted.correlation_id),
-            "Give the correlation_id of a task (toryo task show ID), or the id of one of its tasks.",
+            say(
+                "{deed:Give the correlation_id of a task (…), or the id of one of its tasks.}",
+                deed=deed("show", task_id=Blank("ID")),
+            ),
             correlation_id=wanted.correlation_id,
         )
     if wanted.below and task is not None:

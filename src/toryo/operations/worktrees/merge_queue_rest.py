@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
+from toryo.deeds import LEFT_OUT, Blank, deed
 from toryo.domain import merge_queue as rules
 from toryo.domain import review_checks
 from toryo.domain.errors import Code, Refusal
@@ -101,7 +102,7 @@ def add_to_merge_queue(call: Call, wanted: Add) -> EntryResult:
                 other_task=own.task_id,
                 other_coordinator=own.coordinator_id,
             ),
-            "Merge the subtasks first: toryo task merge ID --only",
+            say("Merge the subtasks first{deed:: …|.}", deed=deed("merge_alone", task_id=Blank("ID"))),
             task_id=elsewhere.task_id,
         )
     target = wanted.into or own.base_branch
@@ -109,14 +110,17 @@ def add_to_merge_queue(call: Call, wanted: Add) -> EntryResult:
         raise Refusal(
             Code.NOT_NOW,
             say("{branch} was not started from a branch.", branch=own.branch),
-            say("Choose the branch to merge into: toryo merge-queue add {task_id} --into BRANCH", task_id=task.id),
+            say(
+                "Choose the branch to merge into{deed:: …|.}",
+                deed=deed("add_to_merge_queue", task_id=task.id, into=Blank("BRANCH")),
+            ),
             task_id=task.id,
         )
     if len(call.tx.merge_queue.waiting_in(project.id)) >= rules.MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
             say("{most} tasks wait in this merge queue already.", most=rules.MOST),
-            "Wait until some are merged, or remove some: toryo merge-queue list",
+            say("Wait until some are merged, or remove some{deed:: …|.}", deed=deed("show_merge_queue")),
         )
     made = merge_queue.enter(call, project, task, target, own.coordinator_id, call.actor)
     merge_queue.advance(call, project.id)
@@ -173,7 +177,10 @@ def move_in_merge_queue(call: Call, wanted: Move) -> MergeQueueResult:
         raise Refusal(
             Code.NOT_NOW,
             say("Task {task_id} is being checked.", task_id=checking.task_id),
-            "Put the task behind it, or pause the queue first: toryo merge-queue pause --project PRJ",
+            say(
+                "Put the task behind it, or pause the queue first{deed:: …|.}",
+                deed=deed("pause_merge_queue", project_id=Blank("PRJ")),
+            ),
             task_id=checking.task_id,
         )
     changed = rules.moved(waiting, entry, before)
@@ -239,9 +246,12 @@ def _refuse_off(project: Project) -> None:
             say("Project {project_id} has no merge queue.", project_id=project.id)
             if off
             else say("Project {project_id} is {status}.", project_id=project.id, status=project.status),
-            say("An owner turns it on: toryo project edit {project_id} --set merge_queue=manual", project_id=project.id)
+            say(
+                "An owner turns it on{deed:: …|.}",
+                deed=deed("correct_project", project_id=project.id, settings={"merge_queue": "manual"}),
+            )
             if off
-            else "Resume the project first.",
+            else say("Resume the project first{deed:: …}.", deed=LEFT_OUT),
         )
 
 
@@ -287,7 +297,11 @@ def _not_in_queue(task_id: str) -> Refusal:
     return Refusal(
         Code.NOT_NOW,
         say("Task {task_id} does not wait in the merge queue.", task_id=task_id),
-        say("See what does: toryo merge-queue list. Add it: toryo merge-queue add {task_id}", task_id=task_id),
+        say(
+            "{look_deed:See what does: …. }{deed:Add it: …|Add it first.}",
+            look_deed=deed("show_merge_queue"),
+            deed=deed("add_to_merge_queue", task_id=task_id),
+        ),
         task_id=task_id,
     )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from toryo.deeds import deed
 from toryo.domain.merge_queue import SENT_BACK_AT_MOST, Entry, State
 from toryo.domain.projects import Language
 from toryo.domain.tasks import CheckEvidence, CheckOutcome, Task
@@ -118,7 +119,7 @@ def _by_hand(call: Call, entry: Entry) -> Worded:
     own = call.tx.worktrees.find(entry.task_id) if entry.state is State.CONFLICT else None
     if own is None or not own.open or own.base_branch != entry.target or (entry.conflict or {}).get("within"):
         return constant("")
-    again = say("Then add it to the queue again: toryo merge-queue add {task_id}", task_id=entry.task_id)
+    again = say("Then add it to the queue again{deed:: …|.}", deed=deed("add_to_merge_queue", task_id=entry.task_id))
     return together((subtask_work.merged_by_hand(own, entry.target), again))
 
 

@@ -6,6 +6,7 @@ from typing import NotRequired
 
 from pydantic import Field
 
+from toryo.deeds import Blank, deed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import say
@@ -49,7 +50,10 @@ def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
         raise Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
-            "Changes are requested of completed tasks. Tell an agent that is still at work: toryo task steer TASK TEXT",
+            say(
+                "Changes are requested of completed tasks. Tell an agent that is still at work{deed:: …|.}",
+                deed=deed("tell", task_id=Blank("TASK"), text=Blank("TEXT")),
+            ),
             task_id=task.id,
         )
     made, waits = changes_tasks.make(call, task, wanted.title or f"Changes to: {task.title}", wanted.text)

@@ -11,6 +11,7 @@ from typing import Any, NotRequired
 
 from pydantic import Field
 
+from toryo.deeds import Blank, deed
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.texts import quoted
 from toryo.domain.wording import say
@@ -200,7 +201,9 @@ def show_worktree_job(call: Call, wanted: OneWorktreeJob) -> WorktreeJobResult |
         raise Refusal(
             Code.WORKTREE_JOB_NOT_FOUND,
             say("There is no worktree job {job_id}.", job_id=wanted.job_id),
-            "Request a new one: toryo task diff TASK, merge or discard.",
+            say(
+                "{deed:Request a new one: …, merge or discard.|Try again.}", deed=deed("review", task_id=Blank("TASK"))
+            ),
         )
     if not job.over and call.may_wait:
         return Later(frozenset({f"worktree_job:{job.id}"}))
@@ -224,7 +227,7 @@ def _refuse_scattered(found: Sequence[Worktree]) -> None:
                 other_task=found[-1].task_id,
                 other_coordinator=found[-1].coordinator_id,
             ),
-            "Merge them one by one, subtasks first: toryo task merge ID --only",
+            say("Merge them one by one, subtasks first{deed:: …|.}", deed=deed("merge_alone", task_id=Blank("ID"))),
             task_id=elsewhere.task_id,
         )
 
@@ -244,8 +247,8 @@ def _refuse_sent_back(call: Call, found: Sequence[Worktree]) -> None:
                 task_id=changes.id,
             ),
             say(
-                "Wait until it is finished, or merge it as it is: toryo task merge {task_id} --anyway",
-                task_id=found[-1].task_id,
+                "Wait until it is finished, or merge it as it is{deed:: …|.}",
+                deed=deed("merge", task_id=found[-1].task_id, anyway=True),
             ),
             task_id=worktree.task_id,
             changes_requested=changes.id,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from toryo.deeds import Blank, deed
 from toryo.domain import coordinators, ids
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
@@ -165,7 +166,10 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
         raise Refusal(
             Code.NOT_NOW,
             say("The merge queue is checking this work ({job_id}).", job_id=job.id),
-            "Wait until it has finished, or remove the task from the queue: toryo merge-queue remove TASK",
+            say(
+                "Wait until it has finished, or remove the task from the queue{deed:: …|.}",
+                deed=deed("remove_from_merge_queue", task_id=Blank("TASK")),
+            ),
             job_id=job.id,
         )
     if job is not None:

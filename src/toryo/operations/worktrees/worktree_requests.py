@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from toryo.deeds import Blank, deed, terminal
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.wording import say
@@ -15,9 +16,9 @@ from toryo.operations.calls.wire import wire
 from toryo.operations.tasks import opened_pull_requests, requested_changes, subtask_work
 from toryo.operations.worktrees import reviews, worktree_locks
 
-_GETS_ONE = (
-    "In a project with isolation=worktree, a task gets one when it is first started (toryo project edit PRJ --set "
-    "isolation=worktree)."
+_GETS_ONE = say(
+    "In a project with {deed:isolation=worktree|worktrees}, a task gets one when it is first started{deed: (…)}.",
+    deed=deed("correct_project", project_id=Blank("PRJ"), settings={"isolation": "worktree"}),
 )
 
 
@@ -134,14 +135,16 @@ def _refuse_away(call: Call, worktree: Worktree) -> None:
         Code.NOT_NOW,
         worktree_locks.away(call, worktree.coordinator_id),
         say(
-            "Start the Coordinator there (toryo coordinator), or look at the files yourself: git log {branch}, "
+            "Start the Coordinator there{coordinator: (…)}, or look at the files yourself: git log {branch}, "
             "in {path}.",
+            coordinator=terminal("coordinator"),
             branch=worktree.branch,
             path=worktree.path,
         )
         if worktree.open
         else say(
-            "Start the Coordinator there (toryo coordinator), or look at the merge yourself: git show {commit}",
+            "Start the Coordinator there{coordinator: (…)}, or look at the merge yourself: git show {commit}",
+            coordinator=terminal("coordinator"),
             commit=worktree.merged_commit,
         ),
         task_id=worktree.task_id,

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
+from toryo.deeds import terminal
 from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.engine.directory_memory import DirectoryMemory
@@ -139,7 +140,7 @@ class SQLiteDatabase(Database):
                 f"The database {self.place} was deleted, moved or replaced while the server was running. Nothing "
                 "can be saved.",
                 "Put the file back. Or stop the server (^C in its terminal, or kill its process) and start it "
-                "again, from a backup (toryo db restore) or with an empty database.",
+                f"again, from a backup ({terminal('db restore')}) or with an empty database.",
             )
 
     def refuse_while_lost(self) -> None:

@@ -15,6 +15,7 @@ from types import ModuleType
 
 import sqlalchemy as sa
 
+from toryo.deeds import terminal
 from toryo.storage import schema, statistics
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
@@ -96,7 +97,7 @@ def require_present(connection: Connection) -> None:
     if last < PRESENT:
         raise DatabaseTooOld(
             f"The database is at version {last}, this Toryo knows {PRESENT}.",
-            "Upgrade it (toryo db upgrade, or start the server), or use the Toryo that made it.",
+            f"Upgrade it ({terminal('db upgrade')}, or start the server), or use the Toryo that made it.",
         )
 
 
@@ -196,8 +197,8 @@ def _misfit(what: str) -> DatabaseMisfit:
     return DatabaseMisfit(
         f"The tables of this database do not fit the version that it says it has: {what}. Another state of Toryo's "
         "development has made them.",
-        "Start with the Toryo that made it and take its teams along (toryo export), then begin a new database (another "
-        "--data-dir or --database) and import them (toryo import); or restore a backup.",
+        f"Start with the Toryo that made it and take its teams along ({terminal('export')}), then begin a new database "
+        f"(another --data-dir or --database) and import them ({terminal('import')}); or restore a backup.",
     )
 
 

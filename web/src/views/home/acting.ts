@@ -7,18 +7,17 @@ import type { Need } from "@/api/model";
 import { navigate } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
-import { actOf, subject } from "@/views/home/acts";
+import { actOf, subject, type Action } from "@/views/home/acts";
 
 interface Asking {
   need: Need;
-  name: string;
+  action: Action;
   subject: string;
   asks: "reason" | "tell";
-  danger: boolean;
 }
 
 export interface Acting {
-  begin: (need: Need, name: string) => void;
+  begin: (need: Need, action: Action) => void;
   /** The row that is at it now: its button waits. */
   busy: string | null;
   asking: Asking | null;
@@ -34,7 +33,7 @@ export function useActing(): Acting {
   const client = useQueryClient();
   const toast = useToast();
 
-  async function carryOut(need: Need, name: string, run: (words: string) => Promise<unknown>, words: string) {
+  async function carryOut(need: Need, { name }: Action, run: (words: string) => Promise<unknown>, words: string) {
     setBusy(need.key);
     try {
       await run(words);
@@ -45,18 +44,18 @@ export function useActing(): Acting {
     }
   }
 
-  function begin(need: Need, name: string) {
-    const act = actOf(need, name);
+  function begin(need: Need, action: Action) {
+    const act = actOf(need, action);
     if (busy !== null || act.how === "command") return;
     if (act.how === "go") void navigate({ to: act.to, search: act.search });
-    else if (act.asks !== null) setAsking({ need, name, subject: subject(need), asks: act.asks, danger: act.danger });
-    else void carryOut(need, name, act.run, "").catch(toast.failed);
+    else if (act.asks !== null) setAsking({ need, action, subject: subject(need), asks: act.asks });
+    else void carryOut(need, action, act.run, "").catch(toast.failed);
   }
 
   async function said(words: string) {
     if (asking === null) return;
-    const act = actOf(asking.need, asking.name);
-    if (act.how === "do") await carryOut(asking.need, asking.name, act.run, words);
+    const act = actOf(asking.need, asking.action);
+    if (act.how === "do") await carryOut(asking.need, asking.action, act.run, words);
   }
 
   return { begin, busy, asking, said, close: () => setAsking(null) };

@@ -1,6 +1,7 @@
-// What can be done about a need, by the name of its action: do it at once, ask for words first, or go where it is
-// done; and what one must be allowed to for it. An action that no page knows is shown as its command.
-import type { Need } from "@/api/model";
+// What can be done about a need. The server says the deed: its operation, the arguments that are known, and the words of
+// its button. Here is how a page carries an operation out: at once, or with words that it asks for first; and where a
+// deed is done that takes more. One that no page knows is shown as its command.
+import type { Need, TaskStatus } from "@/api/model";
 import {
   activateAgent,
   addToMergeQueue,
@@ -15,29 +16,52 @@ import {
   resumeSchedule,
   resumeWebhook,
   steerTask,
+  WANTS_REASON,
 } from "@/api/actions";
 import { EVERYTHING, written } from "@/api/filter";
 import type { Deed } from "@/app/may";
 
+export type Action = Need["actions"][number];
+
 export type Act =
-  | { how: "do"; run: (words: string) => Promise<unknown>; asks: null | "reason" | "tell"; danger: boolean }
+  | { how: "do"; run: (words: string) => Promise<unknown>; asks: null | "reason" | "tell" }
   | { how: "go"; to: string; search: Record<string, string> }
   | { how: "command" };
-
-type Made = (need: Need) => Act | null;
 
 /** Whether who looks may do what an action asks for (web/src/app/may.ts). */
 export type May = (deed: Deed) => boolean;
 
-const onTask =
-  (run: (taskId: string, words: string) => Promise<unknown>, asks: null | "reason" | "tell" = null): Made =>
-  ({ task_id }) =>
-    task_id === null ? null : { how: "do", run: (words) => run(task_id, words), asks, danger: asks === "reason" };
+/** The arguments of the operations below: each has those that it takes. */
+type Known = {
+  task_id: string;
+  status: TaskStatus;
+  agent_id: string;
+  project_id: string;
+  schedule_id: string;
+  webhook_id: string;
+};
 
-const onAgent =
-  (run: (agentId: string) => Promise<unknown>): Made =>
-  ({ agent_id }) =>
-    agent_id === null ? null : { how: "do", run: () => run(agent_id), asks: null, danger: false };
+const DOES: Record<string, (known: Known, words: string) => Promise<unknown>> = {
+  move_task: ({ task_id, status }, words) => moveTask(task_id, status, words),
+  reject_task: ({ task_id }, words) => rejectTask(task_id, words),
+  requeue_task: ({ task_id }) => requeueTask(task_id),
+  confirm_checks: ({ task_id }) => confirmChecks(task_id, true),
+  steer_task: ({ task_id }, words) => steerTask(task_id, words),
+  activate_agent: ({ agent_id }) => activateAgent(agent_id),
+  resume_agent: ({ agent_id }) => resumeAgent(agent_id),
+  add_to_merge_queue: ({ task_id }) => addToMergeQueue(task_id),
+  remove_from_merge_queue: ({ task_id }) => removeFromMergeQueue(task_id),
+  resume_merge_queue: ({ project_id }) => resumeMergeQueue(project_id),
+  resume_schedule: ({ schedule_id }) => resumeSchedule(schedule_id),
+  resume_webhook: ({ webhook_id }) => resumeWebhook(webhook_id),
+};
+
+function asks(operation: string, { status }: Known): null | "reason" | "tell" {
+  if (operation === "steer_task") return "tell";
+  return operation === "reject_task" || (operation === "move_task" && WANTS_REASON.includes(status)) ? "reason" : null;
+}
+
+type Made = (need: Need) => Act | null;
 
 const inProject =
   (view: string, about: "agent" | "nothing" = "nothing"): Made =>
@@ -60,13 +84,6 @@ const settings =
 
 const taskPage: Made = ({ task_id }) => (task_id === null ? null : { how: "go", to: `/t/${task_id}`, search: {} });
 
-/** Starts the task that the command names: what the need is about is a part of it. */
-const start: Made = ({ actions }) => {
-  const whole = /^toryo task move (\S+) in_progress$/.exec(actions.find(({ name }) => name === "start")?.command ?? "");
-  const id = whole?.[1];
-  return id === undefined ? null : { how: "do", run: () => moveTask(id, "in_progress"), asks: null, danger: false };
-};
-
 /** Of dead letters: those of the queue that its key names. */
 const list: Made = ({ kind, key, project_id }) => {
   if (project_id === null) return null;
@@ -78,25 +95,12 @@ const list: Made = ({ kind, key, project_id }) => {
 const review: Made = ({ project_id, task_id }) =>
   project_id === null || task_id === null ? null : { how: "go", to: `/p/${project_id}/review/${task_id}`, search: {} };
 
-const resumeQueue: Made = ({ project_id }) =>
-  project_id === null ? null : { how: "do", run: () => resumeMergeQueue(project_id), asks: null, danger: false };
-
 /** What is shown whole in the row is approved there; a longer text is read first, where all of it is. */
 const approve: Made = ({ task_id, request }) => {
   if (task_id === null) return null;
   if (!request?.complete) return { how: "go", to: `/t/${task_id}`, search: {} };
-  return { how: "do", run: () => approveTask(task_id, request.version), asks: null, danger: false };
+  return { how: "do", run: () => approveTask(task_id, request.version), asks: null };
 };
-
-/** Of the schedule or the webhook that its key names. */
-const resume =
-  (of: (id: string) => Promise<unknown>): Made =>
-  ({ kind, key }) => ({
-    how: "do",
-    run: () => of(key.slice(`${kind} `.length)),
-    asks: null,
-    danger: false,
-  });
 
 const inSettings =
   (tab: string): Made =>
@@ -106,31 +110,15 @@ const inSettings =
     search: { tab, ...(project_id === null ? {} : { q: project_id }) },
   });
 
-/** `null`: everyone who sees the need may go there. */
-const ACTS: Record<string, [needs: Deed | null, Made]> = {
+/** Where it is done, by the name of the verb. `null`: everyone who sees the need may go there. */
+const GOES: Record<string, [needs: Deed | null, Made]> = {
   approve: ["write", approve],
-  reject: ["write", onTask(rejectTask, "reason")],
   answer_question: ["write", taskPage],
-  unblock: ["write", onTask((id) => moveTask(id, "in_progress"))],
-  cancel: ["write", onTask((id, words) => moveTask(id, "cancelled", words), "reason")],
-  complete: ["write", onTask((id) => moveTask(id, "completed"))],
-  block: ["write", onTask((id, words) => moveTask(id, "blocked", words), "reason")],
-  retry: ["write", onTask((id) => moveTask(id, "todo"))],
-  put_back: ["write", onTask((id) => moveTask(id, "todo"))],
-  start: ["write", start],
   free: ["write", taskPage],
   assign: ["write", taskPage],
   edit: ["write", taskPage],
-  requeue: ["write", onTask(requeueTask)],
-  confirm: ["write", onTask((id) => confirmChecks(id, true))],
-  tell: ["write", onTask(steerTask, "tell")],
-  activate: ["own", onAgent(activateAgent)],
-  resume: ["write", onAgent(resumeAgent)],
   review: [null, review],
   merge: ["write", review],
-  add_to_merge_queue: ["write", onTask(addToMergeQueue)],
-  remove_from_merge_queue: ["write", onTask(removeFromMergeQueue)],
-  resume_merge_queue: ["write", resumeQueue],
   answer: ["write", inProject("chat", "agent")],
   open: [null, inProject("chat", "agent")],
   why: [null, inProject("team", "agent")],
@@ -145,34 +133,35 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   correct_project: ["own", settings("projects")],
   join: ["own", settings("agents")],
   show: [null, taskPage],
-  resume_schedule: ["write", resume(resumeSchedule)],
-  resume_webhook: ["write", resume(resumeWebhook)],
   show_webhook: [null, inSettings("webhooks")],
   show_schedule: [null, inSettings("schedules")],
 };
 
-export function actOf(need: Need, name: string): Act {
-  return ACTS[name]?.[1](need) ?? { how: "command" };
+export function actOf(need: Need, { name, operation, arguments: given }: Action): Act {
+  const does = DOES[operation];
+  if (does === undefined) return GOES[name]?.[1](need) ?? { how: "command" };
+  const known = given as Known;
+  return { how: "do", run: (words) => does(known, words), asks: asks(operation, known) };
 }
 
 /** What is offered to who looks. What no page knows is a command of somebody who may write. */
-export function offered(need: Need, may: May): Need["actions"] {
-  return need.actions.filter(({ name }) => {
-    const needs = ACTS[name] === undefined ? "write" : ACTS[name][0];
+export function offered(need: Need, may: May): Action[] {
+  return need.actions.filter(({ name, operation }) => {
+    const needs = operation === "activate_agent" ? "own" : GOES[name] === undefined ? "write" : GOES[name][0];
     return needs === null || may(needs);
   });
 }
 
 /** The one that is offered first: what does something, before what only shows. */
-export function primary(need: Need, may: May): Need["actions"][number] | undefined {
+export function primary(need: Need, may: May): Action | undefined {
   const all = offered(need, may);
-  return all.find((each) => actOf(need, each.name).how !== "command") ?? all[0];
+  return all.find((each) => actOf(need, each).how !== "command") ?? all[0];
 }
 
 /** The one for `r`: reject where one may, else the next thing that can be done about it. */
-export function second(need: Need, may: May): Need["actions"][number] | undefined {
+export function second(need: Need, may: May): Action | undefined {
   const first = primary(need, may);
-  const rest = offered(need, may).filter((each) => each !== first && actOf(need, each.name).how === "do");
+  const rest = offered(need, may).filter((each) => each !== first && actOf(need, each).how === "do");
   return rest.find((each) => each.name === "reject") ?? rest[0];
 }
 

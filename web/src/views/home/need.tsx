@@ -156,7 +156,7 @@ function Unfolded({ need, may }: Pick<NeedRowProps, "need" | "may">) {
           <Told text={need.text} />
         </p>
       )}
-      {main !== undefined && actOf(need, main.name).how === "command" && (
+      {main !== undefined && actOf(need, main).how === "command" && (
         <p className="text-soft">
           {t("byHand")} <Copyable text={main.command} />
         </p>
@@ -173,7 +173,7 @@ interface ActionsProps extends Pick<NeedRowProps, "need" | "selected" | "acting"
 function Actions({ need, selected, acting, may, see }: ActionsProps) {
   const { t } = useTranslation("home");
   const main = primary(need, may);
-  const doable = offered(need, may).filter((each) => actOf(need, each.name).how !== "command");
+  const doable = offered(need, may).filter((each) => actOf(need, each).how !== "command");
   if (main === undefined || doable.length === 0) return null;
   const rest = doable.filter((each) => each !== main);
   if (need.questions.length > 0 && selected) return null;
@@ -186,7 +186,7 @@ function Actions({ need, selected, acting, may, see }: ActionsProps) {
         onFocus={(event) => event.stopPropagation()}
         onClick={see}
       >
-        {t(need.request ? "seeRequest" : "act.answer_question")}
+        {t(need.request ? "seeRequest" : "seeQuestion")}
       </Button>
     );
   return (
@@ -197,9 +197,9 @@ function Actions({ need, selected, acting, may, see }: ActionsProps) {
         look={selected ? "primary" : "plain"}
         className="h-10 sm:h-8"
         disabled={acting.busy === need.key}
-        onClick={() => acting.begin(need, main.name)}
+        onClick={() => acting.begin(need, main)}
       >
-        {t(`act.${main.name}`)}
+        {main.label}
         {selected && (
           <kbd
             aria-hidden
@@ -218,8 +218,8 @@ function Actions({ need, selected, acting, may, see }: ActionsProps) {
           }
         >
           {rest.map((each) => (
-            <MenuItem key={each.name} onSelect={() => acting.begin(need, each.name)}>
-              {t(`act.${each.name}`)}
+            <MenuItem key={each.name} onSelect={() => acting.begin(need, each)}>
+              {each.label}
               {each.name === "reject" && (
                 <span className="ml-auto pl-4">
                   <Kbd>r</Kbd>

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { EVERYTHING, matches, parsed } from "@/api/filter";
 import type { Need, Since } from "@/api/model";
-import { card, refusal, serve, show } from "@/testkit";
+import { card, deed, refusal, serve, show } from "@/testkit";
 import { NeedsPanel } from "@/views/home/needs";
 import { SincePanel } from "@/views/home/since";
 
@@ -41,22 +41,24 @@ const approval = need({
   title: "Approval requested: Buy a server",
   request: asked,
   actions: [
-    { name: "approve", command: "toryo task approve t1" },
-    { name: "reject", command: "toryo task reject t1 --reason …" },
-    { name: "show", command: "toryo task show t1" },
+    deed("approve", "Approve", "approve_task", { task_id: "t1" }, "toryo task approve t1"),
+    deed("reject", "Reject", "reject_task", { task_id: "t1" }, "toryo task reject t1 --reason …"),
+    deed("show", "Open task", "show_task", { task_id: "t1" }, "toryo task show t1"),
   ],
 });
 const blocked = need({
   kind: "blocked",
   task_id: "t2",
   title: "Blocked: Call the bank",
-  actions: [{ name: "unblock", command: "toryo task move t2 in_progress" }],
+  actions: [
+    deed("unblock", "Unblock", "move_task", { task_id: "t2", status: "in_progress" }, "toryo task move t2 in_progress"),
+  ],
 });
 const message = need({
   kind: "message",
   agent_id: "ren",
   title: "New message from Ren",
-  actions: [{ name: "answer", command: "toryo chat ren --project shop" }],
+  actions: [deed("answer", "Reply", "send_chat_message", { agent_id: "ren" }, "toryo chat ren --project shop")],
 });
 const runs = { state: "runs" as const, tasks: 0, until: null };
 const agents = { "GET /agents": { agents: [{ agent_id: "ada", name: "Ada" }] } };
@@ -147,7 +149,7 @@ describe("what needs you", () => {
       key: "dead_letter shop re view, 50%",
       task_id: "t3",
       title: "Dead letter: One and 2 more",
-      actions: [{ name: "list", command: "toryo queue dead --project shop" }],
+      actions: [deed("list", "Open list", "list_project_tasks", {}, "toryo queue dead --project shop")],
     });
     const { href } = await show(<NeedsPanel needs={[dead]} calm={runs} projectId="shop" />);
     await userEvent.click(await screen.findByRole("button", { name: "Open list" }));
@@ -163,7 +165,7 @@ describe("what needs you", () => {
     serve(agents);
     await show(
       <NeedsPanel
-        needs={[need({ kind: "new", actions: [{ name: "dance", command: "toryo dance" }] })]}
+        needs={[need({ kind: "new", actions: [deed("dance", "Dance", "dance", {}, "toryo dance")] })]}
         calm={runs}
         projectId="shop"
       />,
@@ -191,8 +193,14 @@ describe("what needs you", () => {
       agent_id: "ada",
       title: "No Coordinator has codex: Ada cannot start",
       actions: [
-        { name: "change_program", command: "toryo agent edit ada --provider NAME" },
-        { name: "machines", command: "toryo doctor" },
+        deed(
+          "change_program",
+          "Change program",
+          "edit_agent",
+          { agent_id: "ada" },
+          "toryo agent edit ada --provider NAME",
+        ),
+        deed("machines", "Machines", "server_status", {}, "toryo doctor"),
       ],
     });
     const { href } = await show(<NeedsPanel needs={[cannot]} calm={runs} projectId="shop" />);

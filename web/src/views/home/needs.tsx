@@ -69,7 +69,7 @@ function useRows(rows: Need[], acting: Acting, may: May) {
   const current = rows.find((each) => each.key === at);
   function act(which: typeof primary) {
     const action = current === undefined ? undefined : which(current, may);
-    if (current !== undefined && action !== undefined) acting.begin(current, action.name);
+    if (current !== undefined && action !== undefined) acting.begin(current, action);
   }
   useKeys([
     { key: "j", words: t("keyNext"), run: () => step(1) },
@@ -86,11 +86,11 @@ function Asking({ acting: { asking, said, close } }: { acting: Acting }) {
   if (asking === null) return null;
   return (
     <AskWords
-      title={`${t(`act.${asking.name}`)}: ${asking.subject}`}
+      title={`${asking.action.label}: ${asking.subject}`}
       label={t(`ask.${asking.asks}`)}
-      action={t(`act.${asking.name}`)}
+      action={asking.action.label}
       required
-      danger={asking.danger}
+      danger={asking.asks === "reason"}
       onSaid={said}
       onClose={close}
     />
