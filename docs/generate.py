@@ -316,12 +316,14 @@ def _resolved(schema: Any, described: Any) -> Any:
 
 def tables() -> str:
     """The rule tables by which Toryo decides, in the order in which they are asked."""
-    from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action, worker_rules
+    from toryo.workflow import chat_rules, launch_rules, line_rules, manager_rules, next_action, worker_rules
 
     parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
     for title, rules in (*launch_rules.TASK_TABLE, ("Chat", launch_rules.CHAT_ROWS)):
         rows = [(rule.row, rule.words, f"**{rule.then.action.value}** `{rule.then.reason}`") for rule in rules]
         parts += [f"### {title}\n", _table(("Row", "When", "Answer"), rows), ""]
+    rows = [(rule.row, rule.words, f"stays, `{rule.then.reason}`") for rule in line_rules.LINE_ROWS]
+    parts += ["## Does a task in line start?\n", _LINES_INTRODUCTION, _table(("Row", "When", "Answer"), rows), ""]
     parts.append("## What does it do next?\n")
     for title, steps in (
         ("First, every session", next_action.FIRST_ROWS),
@@ -336,6 +338,12 @@ def tables() -> str:
 def _step(rule: Any) -> tuple[str, str, str, str]:
     return rule.row.split()[-1], rule.words, f"`{rule.then.action}`", f"`{rule.then.state}`"
 
+
+_LINES_INTRODUCTION = """\
+A task in `todo` that starts when it is ready (its own `start`, or the project's) is in the line of its agent: by
+priority, then age. It leaves the line when nothing of what every start needs is missing, none of these rows applies,
+and neither row 16 nor row 17 above would hold its launch.
+"""
 
 _TABLES_INTRODUCTION = """\
 Toryo reads a table from the top: the first row whose condition is true decides, and the last row is always true. The

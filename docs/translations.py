@@ -29,7 +29,7 @@ from toryo.operations import translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import prompts
-from toryo.workflow import chat_rules, instructions, launch_rules, manager_rules, next_action, worker_rules
+from toryo.workflow import chat_rules, instructions, launch_rules, line_rules, manager_rules, next_action, worker_rules
 from toryo.workflow.reasons import REASONS
 from toryo.workflow.rules import Rule
 
@@ -211,6 +211,7 @@ def _tables() -> Iterator[tuple[str, str]]:
     yield from ((text, "failures.py") for text in natures if text is not None)
     rules: dict[str, list[Sequence[Rule[Any, Any]]]] = {
         "launch_rules.py": [*(rows for _, rows in launch_rules.TASK_TABLE), launch_rules.CHAT_ROWS],
+        "line_rules.py": [line_rules.LINE_ROWS],
         "next_action.py": [next_action.FIRST_ROWS],
         "worker_rules.py": [worker_rules.WORKER_ROWS],
         "manager_rules.py": [manager_rules.MANAGER_ROWS],

@@ -41,10 +41,10 @@ _STATEMENTS = {
     "get_my_task": (10, 16),
     "create_task of a subtask": (10, 17),
     "update_task_status to in_progress": (13, 20),
-    "update_task_status to completed": (14, 21),
+    "update_task_status to completed": (16, 23),  # what depends on it, and the line of its agent
     "create_tasks_batch of 5": (10, 16),
     "assign_task": (11, 17),
-    "report_completed": (16, 20),
+    "report_completed": (18, 22),  # the same
     "save_progress": (7, 11),
     "logout": (10, 15),
     "authenticate": (12, 17),
@@ -73,7 +73,7 @@ CEILINGS: dict[str, Ceiling] = {
     "tokens of the tool list: queue agent": Ceiling(819, _LIST),
     "tokens of the tool list: orchestrator": Ceiling(1_090, _LIST),
     "tokens of the tool list: queue toolset": Ceiling(1_235, _LIST),
-    "tokens of the tool list: anyone": Ceiling(4_894, _LIST),
+    "tokens of the tool list: anyone": Ceiling(4_890, _LIST),
     "tokens of the first prompt": Ceiling(181, _PROMPT),
     "tokens of the first prompt, in Japanese": Ceiling(293, _PROMPT),
     "tokens of the first prompt, started by hand": Ceiling(197, "every start of an agent by hand"),
@@ -117,14 +117,14 @@ CEILINGS: dict[str, Ceiling] = {
     "files of the first view: list": Ceiling(16, _VIEW, 0.1),
     # Modules outside of the standard library.
     "modules of toryo --help": Ceiling(43, "every command that is typed"),
-    "modules of a server until it is ready": Ceiling(815, "every start of a server, in time and memory", 0.02),
+    "modules of a server until it is ready": Ceiling(819, "every start of a server, in time and memory", 0.02),
     "modules of a command agent": Ceiling(24, _START),
     "modules of a playbook agent": Ceiling(25, _START),
     "modules of a script agent": Ceiling(33, _START),
     # Per language.
-    "sentences of the server in Japanese": Ceiling(1_313, "every translator, and the memory of every server", 0.03),
+    "sentences of the server in Japanese": Ceiling(1_316, "every translator, and the memory of every server", 0.03),
     "lines of words of the dashboard, both languages": Ceiling(
-        5_179, "every translator, and in part every page load", 0.03
+        5_182, "every translator, and in part every page load", 0.03
     ),
     "bytes of the wheel": Ceiling(3_000_000, "every installation and every image", 0.03),
 }

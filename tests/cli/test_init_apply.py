@@ -431,7 +431,7 @@ def up(machine: Machine) -> Iterator[Process]:
 def test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found(machine: Machine) -> None:
     toryo = machine.toryo
     (task,) = [change["id"] for change in toryo.json("apply", "toryo.yaml")["changes"] if change["kind"] == "task"]
-    assert toryo.json("task", "show", task)["task"]["status"] == "todo", "nothing is spent before somebody says so"
+    assert toryo.json("task", "show", task)["task"]["status"] == "backlog", "nothing is spent before somebody says so"
     assert toryo("task", "move", task, "in_progress").code == 0
     assert toryo("task", "watch", task).code == 0, toryo("needs").out
     assert (machine.place / "TOUR.md").read_text() == "builder by codex\nreviewer by claude\n"

@@ -32,6 +32,7 @@ DEFAULTS = {
     "isolation": "none",
     "commands_from": "people",
     "approvals": "requests",
+    "start": "manual",
     "required_checks": [],
     "worktree_setup": [],
     "worktree_copy": [],

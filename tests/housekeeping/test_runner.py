@@ -21,6 +21,7 @@ def test_every_chore_has_a_name_of_its_own():
         "talk",
         "questions",
         "reviews",
+        "lines",
         "schedules",
         "queues",
         "notices",

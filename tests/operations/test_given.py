@@ -27,6 +27,7 @@ FORMS = [
     (rest.EditTask, mutations.Edit, {"assignee_id", "add_dependencies", "remove_dependencies"}),
 ]
 SAMPLES = {
+    "start": "when_ready",
     "priority": "urgent",
     "dependencies": ["tsk_1"],
     "acceptance": [edit_tools.UpdateTask(task_id="tsk_1")],
@@ -57,8 +58,8 @@ def test_each_field_of_a_form_is_one_of_the_domain_and_of_its_type(
 def test_what_is_written_in_another_way_than_kept_is_read_as_the_type_that_the_domain_has() -> None:
     kept = get_type_hints(Draft)
     for name, read in given.READ.items():
-        kind = get_origin(kept[name]) or kept[name]
-        assert isinstance(read(SAMPLES[name]), kind)
+        kinds = get_args(kept[name]) if type(None) in get_args(kept[name]) else (get_origin(kept[name]) or kept[name],)
+        assert isinstance(read(SAMPLES[name]), kinds)
     assert given.READ["priority"]("urgent") is Priority.CRITICAL
 
 

@@ -33,6 +33,7 @@ from toryo.storage import (
     schema,
     sources,
     task_lists,
+    tasks,
     usages,
 )
 from toryo.storage.engine.statements import Statement
@@ -96,6 +97,7 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
         saved_views._counting((saved_views._Shape._make((*asked[:5], 1, asked[5])),), tuple(CLOSED))
         for asked in product((False, True), repeat=6)
     ),
+    "tasks._ready": tasks._READY.values,
     "sources._statements": lambda: (*sources._OF_SCHEDULES.values(), *sources._OF_WEBHOOKS.values()),
     "usages._summing": lambda: _asked(
         usages._summing, ("project_id",), names=("projects", "tasks", "agent_id")

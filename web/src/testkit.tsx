@@ -163,6 +163,8 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     acceptance: [],
     touches: [],
     budget_usd: null,
+    start: null,
+    line: null,
     budget_tokens: null,
     may_conflict_with: [],
     unmerged: [],

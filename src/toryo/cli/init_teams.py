@@ -42,6 +42,7 @@ tasks:
 
 _OF_MODELS = """\
     settings:
+      start: when_ready           # tasks in todo start by themselves, one after the other for each agent
       decomposition: optional     # workers do small tasks whole: fewer tokens
       budget_per_day: 5           # US dollars, of programs that tell their cost or have prices
       tokens_per_day: 20000000    # input and output, of all programs; agents stop when either is used up
@@ -96,7 +97,7 @@ tasks:
   - project: {id}
     title: {title}
     assignee: lead
-    status: todo                  # `toryo task move TASK in_progress` starts it, and from then on it costs tokens
+    status: backlog               # `toryo task move TASK in_progress` starts it, and from then on it costs tokens
     description: |
       Write {result} in this directory: one page that tells a newcomer what is here, where the important things are, and
       how to start. At most 60 lines; only what the files show. If there is next to nothing here yet, say so, and

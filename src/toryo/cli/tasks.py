@@ -62,6 +62,13 @@ _WORK = {
     "touches": Annotated[
         list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")
     ],
+    "start": Annotated[
+        Literal["when_ready", "manual"] | None,
+        option(
+            "when_ready|manual",
+            "How it starts in todo: by Toryo as soon as it is ready, or by hand (default: the project's setting).",
+        ),
+    ],
     "budget_usd": Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)],
     "budget_tokens": Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)],
 }
@@ -97,9 +104,16 @@ def add_task(here: Here, body: dict[str, Any]) -> None:
     """Create a task."""
     project = body.pop("project_id", None) or project_lookup.only(here)
     answer = here.send("POST", f"/projects/{project}/tasks", body)
-    here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
+    created = f"created {answer['task_id']} ({answer['task']['status']})"
+    here.answer(answer, lambda: output.done(created, *_line(answer)))
     if not (here.json or body.keys() & {"assignee_id", "agent_type"}):
         output.say(*_how_to_assign(here, answer["task"]))
+
+
+def _line(answer: dict[str, Any]) -> list[str]:
+    """What a task in line waits for."""
+    line = answer["task"].get("line")
+    return [line["message"]] if line else []
 
 
 def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
@@ -364,6 +378,8 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
     """What each of them waits for; empty where somebody is at work, or about to be."""
     if task["status"] == "todo" and task.get("review_of"):
         return [f"It is a review. It starts by itself as soon as {task['assignee_id']} can do it."]
+    if (line := task.get("line")) is not None:
+        return [line["message"]]
     if task["status"] != "in_progress":
         blocked = in_words(task.get("blocked_reason") or "")
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")

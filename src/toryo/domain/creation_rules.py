@@ -16,7 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Decomposition, Settings
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import AcceptanceCheck, Priority, Task
+from toryo.domain.tasks import AcceptanceCheck, Priority, Start, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say
@@ -50,6 +50,7 @@ class Draft:
     origin_id: str | None = None
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    start: Start | None = None
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:

@@ -18,7 +18,7 @@ from toryo.domain.conflict_forecast import ConflictPolicy
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.merge_queue import MOST_IN_BATCH
-from toryo.domain.tasks import AcceptanceCheck, CheckFailure
+from toryo.domain.tasks import AcceptanceCheck, CheckFailure, Start
 from toryo.domain.texts import exact, several_lines
 from toryo.domain.times import Millis
 from toryo.domain.usages import Spent
@@ -92,6 +92,8 @@ class Settings:
     isolation: Isolation = Isolation.NONE
     commands_from: CommandsFrom = CommandsFrom.PEOPLE
     approvals: Approvals = Approvals.REQUESTS
+    start: Start = Start.MANUAL
+    """Who starts the tasks that people, schedules and webhooks create with an assignee."""
     required_checks: tuple[AcceptanceCheck, ...] = ()
     """Checks that a success must pass, before the task's own."""
     worktree_setup: tuple[str, ...] = ()

@@ -71,9 +71,30 @@ def queued(tree_state: TreeState, task: Task) -> bool:
     return claimable(tree_state, task) and task.agent_type in tree_state.served
 
 
+def in_line(tree_state: TreeState, task: Task) -> bool:
+    """Whether Toryo starts it when it is ready, and its assignee is an agent."""
+    agent = tree_state.agents.get(task.assignee_id or "")
+    return task.in_line(tree_state.project.settings.start) and agent is not None and not agent.human
+
+
+def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
+    """Whether a task in line comes to its start although nobody does anything but the agents that work: what it needs
+    is done, at work, or in line itself."""
+    if not in_line(tree_state, task) or not tree_state.able(task.assignee_id):
+        return False
+    left = tree_state.tree.open_dependencies(task)
+    return task.approval is Approval.APPROVED and all(_comes(tree_state, each) for each in left)
+
+
+def _comes(tree_state: TreeState, task: Task) -> bool:
+    if task.in_progress:
+        return tree_state.able(task.assignee_id)
+    return queued(tree_state, task) or starts_by_itself(tree_state, task)
+
+
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
     """Whether a child is ready and its assignee is able and has room; unassigned: any able worker below the manager."""
-    if not ready(tree_state, child):
+    if not ready(tree_state, child) or in_line(tree_state, child):
         return False
     if child.assignee_id is not None and tree_state.able(child.assignee_id):
         return parallel_limit.fits(tree_state, child)

@@ -113,6 +113,15 @@ class Checks(StrEnum):
     FAILED = "failed"
 
 
+class Start(StrEnum):
+    """Who starts a task in `todo` that has an assignee."""
+
+    WHEN_READY = "when_ready"
+    """Toryo, as soon as nothing prevents it and its assignee has a place: it is in line."""
+    MANUAL = "manual"
+    """A person, or the manager that created it."""
+
+
 ORDER = ("priority", "created_at", "ordinal", "id")
 """In which order tasks are listed, started and returned by a poll: the highest priority first, then the oldest.
 
@@ -214,6 +223,10 @@ class Task:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     """What the work on it and on its subtasks may use in all; None: no limit. Only people set it."""
+    start: Start | None = None
+    """None: as the project's setting says when somebody looks."""
+    dependencies_left: Annotated[int, Small] = 0
+    """How many of the tasks that it depends on are not completed. Not counted for a queue task."""
     version: int = 1
 
     @property
@@ -231,6 +244,11 @@ class Task:
     @property
     def for_queue(self) -> bool:
         return self.agent_type is not None
+
+    def in_line(self, of_project: Start) -> bool:
+        """Whether Toryo starts it when it is ready. What a review waits for is decided with the reviews."""
+        waits = self.status is Status.TODO and not self.for_queue and self.assignee_id is not None
+        return waits and self.review_of is None and (self.start or of_project) is Start.WHEN_READY
 
     @property
     def window_open(self) -> bool:

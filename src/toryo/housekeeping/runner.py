@@ -26,6 +26,7 @@ from toryo.housekeeping import (
     stale_talk,
     stalled_tasks,
     stored_amounts,
+    waiting_lines,
     waiting_merges,
     waiting_reviews,
 )
@@ -45,6 +46,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("talk", stale_talk.tidy),
     ("questions", overdue_questions.take_defaults),
     (waiting_reviews.REVIEWS, waiting_reviews.start),
+    (waiting_lines.LINES, waiting_lines.go_on),
     (due_schedules.SCHEDULES, due_schedules.create_tasks),
     ("queues", stale_queues.tidy),
     ("notices", notice_outbox.note),

@@ -149,6 +149,11 @@ tasks = Table(
         "created_at",
         **_where("status = 'todo' AND agent_type IS NOT NULL"),
     ),
+    # What is in line for an agent, or would be if its project said so.
+    Index(
+        *("tasks_in_line", "project_id", "assignee_id", "start", "priority", "created_at"),
+        **_where("status = 'todo' AND agent_type IS NULL AND dependencies_left = 0"),
+    ),
     # Without queue tasks, which are in tasks_queued.
     Index("tasks_todo", "project_id", "priority", "created_at", **_where("status = 'todo' AND agent_type IS NULL")),
     Index("tasks_backlog", "project_id", "priority", "created_at", **_where("status = 'backlog'")),

@@ -213,8 +213,11 @@ class _Loaded(_Facts):
 
     def _over_budget(self, task_id: str) -> str | None:
         state = self.ground_of(task_id) or next((each for task, each in self.offers if task.id == task_id), None)
-        if state is None:
-            return None
+        if state is None:  # one that is in line
+            task = self._tx.tasks.find(task_id)
+            if task is None:
+                return None
+            state = self._state(task.root_id)
         return next(iter(used_up_by_tasks(self._tx, state.tree, state.tree.tasks[task_id])), None)
 
     @cached_property

@@ -12,7 +12,7 @@ from toryo.domain.budgets import of_task
 from toryo.domain.dependencies import Links
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import Details, Task, Wait
+from toryo.domain.tasks import Details, Start, Task, Wait
 from toryo.domain.times import Millis
 from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
@@ -82,6 +82,58 @@ _REVIEW_WAITING_FOR = Statement(
     .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.status == "todo", _is_review)
     .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(1)
+)
+_can_start: sa.ColumnElement[bool] = sa.literal_column(
+    "(status = 'todo' AND agent_type IS NULL AND dependencies_left = 0)", sa.Boolean
+)
+_waits_in_line = sa.and_(_t.c.approval == "approved", _t.c.review_of.is_(None))
+
+
+def _ready(*conditions: sa.ColumnElement[bool]) -> Statement:
+    """Of an agent's tasks that wait for no other one, those that come first."""
+    return Statement(
+        ROWS.select()
+        .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _can_start, _waits_in_line)
+        .where(*conditions)
+        .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+        .limit(_p("most", type_=sa.Integer))
+    )
+
+
+_READY = {
+    (start, parts): _ready(
+        _t.c.start.is_(None) if start is None else _t.c.start == start.value,
+        *([_t.c.parent_id.is_not(None)] if parts else []),
+    )
+    for start in (None, Start.WHEN_READY)
+    for parts in (False, True)
+}
+_m, _a, _pr = schema.memberships, schema.agents, schema.projects
+_first = _t.alias("first")
+_LINES = Statement(
+    sa.select(_m.c.project_id, _m.c.agent_id)
+    .join(_a, _a.c.id == _m.c.agent_id)
+    .join(_pr, _pr.c.id == _m.c.project_id)
+    .where(_m.c.removed_at.is_(None), _a.c.kind == "ai", _a.c.status == "active", _pr.c.status == "active")
+    .where(
+        sa.select(_t.c.id)
+        .where(_t.c.project_id == _m.c.project_id, _t.c.assignee_id == _m.c.agent_id, _can_start)
+        .where(sa.or_(_t.c.start.is_(None), _t.c.start == Start.WHEN_READY.value))
+        .exists()
+    )
+    .order_by(_m.c.project_id, _m.c.agent_id)
+)
+_BEFORE_IN_LINE = Statement(
+    sa.select(_t.c.id, _t.c.title)
+    .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.agent_type.is_(None))
+    .where(_t.c.status == "todo", _t.c.review_of.is_(None))
+    .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
+    .where(
+        sa.tuple_(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+        < sa.tuple_(*(_p(name) for name in ("priority", "created_at", "ordinal", "id")))
+    )
+    .order_by(_t.c.priority.desc(), _t.c.created_at.desc(), _t.c.ordinal.desc(), _t.c.id.desc())
+    .limit(_p("most", type_=sa.Integer))
 )
 _REVIEWED_BY = Statement(sa.select(_t.c.context).where(in_list(_t.c.id, "ids"), _names))
 _ROOTS_IN_PROGRESS = Statement(
@@ -171,6 +223,7 @@ _NEW = (
     *("approval", "created_at", "updated_at", "moved_at", "attempt", "parent_attempt", "children_ever", "origin_id"),
     *("worked_attempt", "blocked_by_person", "blocked_by_guard", "unreported_ends", "idle_launches", "has_acceptance"),
     *("checks", "correlation_id", "timeout_seconds", "max_attempts", "questions_ever", "open_questions", "version"),
+    "dependencies_left",
 )
 """The columns that a new task of a queue fills; the others are null."""
 _new = ROWS.tuple_of(_NEW)
@@ -189,10 +242,15 @@ _NOTED = frozenset(
     {
         *("wait", "look_event", "look_dispatchable", "left_at", "left_event", "stalled_event"),
         *("unreported_ends", "idle_launches", "children_ever", "worked_attempt", "moved_session", "moved_from"),
-        *("questions_ever", "open_questions"),
+        *("questions_ever", "open_questions", "dependencies_left"),
     }
 )
 """Columns that the server writes for its own decisions; they do not raise the version that people edit against."""
+
+
+def line_order(task: Task) -> tuple[int, Millis, int, str]:
+    """The place of a task among others, as `ORDER`."""
+    return task.priority.rank, task.created_at, task.ordinal, task.id
 
 
 class _Known:
@@ -374,6 +432,41 @@ class Tasks:
         return next(
             iter(self.kept(self._connection.all(_REVIEW_WAITING_FOR, project_id=project_id, agent_id=agent_id))), None
         )
+
+    def ready_in_line(
+        self, project_id: str, agent_id: str, of_project: Start, most: int, *, parts: bool = False
+    ) -> list[Task]:
+        """The approved tasks in an agent's line that wait for no other one, in the order of the line; with `parts` only
+        those that are parts of another one."""
+        starts = (None, Start.WHEN_READY) if of_project is Start.WHEN_READY else (Start.WHEN_READY,)
+        asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
+        found = [task for each in starts for task in self.kept(self._connection.all(_READY[each, parts], **asked))]
+        return sorted(found, key=line_order)[:most]
+
+    def ready_by_project(self, project_id: str, agent_id: str, most: int) -> list[Task]:
+        """Those of `ready_in_line` of which nobody has said how they start."""
+        asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
+        return self.kept(self._connection.all(_READY[None, False], **asked))
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Project and agent of every line in which something may be ready."""
+        return [(row[0], row[1]) for row in self._connection.all(_LINES)]
+
+    def before_in_line(self, task: Task, of_project: Start, most: int) -> list[tuple[str, str]]:
+        """Id and title of the tasks before this one in its agent's line, the nearest first."""
+        priority, created_at, ordinal, task_id = line_order(task)
+        rows = self._connection.all(
+            _BEFORE_IN_LINE,
+            project_id=task.project_id,
+            agent_id=task.assignee_id,
+            of_project=int(of_project is Start.WHEN_READY),
+            priority=priority,
+            created_at=created_at,
+            ordinal=ordinal,
+            id=task_id,
+            most=most,
+        )
+        return [(row[0], row[1]) for row in rows]
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""

@@ -34,6 +34,7 @@ from toryo.operations.directory.memberships import AgentsResult, join
 from toryo.operations.launches import agent_dismissal, cooldowns
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credential_revocation
+from toryo.operations.tasks import lines
 from toryo.provider_options import SANDBOX_NETWORK, Wrong
 from toryo.sandbox_network import Asked, in_force
 from toryo.workflow.snapshot import Cooldown
@@ -360,6 +361,8 @@ def _save_agent(
         call.tx.hint(WORK)
         for project_id in call.tx.agents.projects_of(after.id):
             mailboxes.wake(call, project_id, after.id)
+        if after.active:
+            lines.go_on_of(call, after.id)
     return _agent(call, after)
 
 
@@ -422,6 +425,7 @@ def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
     if ended or before:  # what was over by itself was told as a need until now
         call.event("agent.resumed", agent_id=agent.id, data={"ended": ended})
         call.tx.hint(WORK)
+        lines.go_on_of(call, agent.id)
     return {"success": True, "agent_id": agent.id, "ended": ended}
 
 

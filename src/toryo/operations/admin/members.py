@@ -15,6 +15,7 @@ from toryo.operations.directory import confusable_names as directory_names
 from toryo.operations.directory.memberships import AgentsResult, join
 from toryo.operations.launches import agent_dismissal
 from toryo.operations.messaging import mailboxes
+from toryo.operations.tasks import mutations
 
 
 class OneProject(Parameters):
@@ -69,7 +70,9 @@ def add_member(call: Call, wanted: Membership) -> Joined:
         call.prove()
     if not agent.human and not call.tx.agents.members_among(project.id, [agent.id]):
         directory_names.refuse_misleading(call, agent.id, agent.name, [project.id])
-    return _joined(call, project.id, agent.id, join(call, project.id, agent.id))
+    joined = join(call, project.id, agent.id)
+    mutations.start_line(call, project.id, agent.id)
+    return _joined(call, project.id, agent.id, joined)
 
 
 def _joined(call: Call, project_id: str, agent_id: str, changed: bool) -> Joined:

@@ -19,6 +19,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import MergeQueue, Project, Settings
+from toryo.domain.tasks import Start
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
@@ -31,7 +32,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import notifications
-from toryo.operations.tasks import questions
+from toryo.operations.tasks import lines, questions
 from toryo.operations.worktrees import merge_queue, refused_removals, worktree_locks
 
 
@@ -223,7 +224,8 @@ def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
     )
     widened = projects.widened(project.settings, changed.settings)
     if wanted.preview:
-        return {**_project(changed), **wider_rights.told([*widened, *_merged_at_once(call, project, changed)])}
+        at_once = [*_merged_at_once(call, project, changed), *_started_at_once(call, project, changed)]
+        return {**_project(changed), **wider_rights.told([*widened, *at_once])}
     return {**_save_project(call, project, changed, "project.edited", widened), **wider_rights.told(widened)}
 
 
@@ -236,6 +238,19 @@ def _merged_at_once(call: Call, before: Project, after: Project) -> list[str]:
     named = ", ".join(found[:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
     return [
         say("completed work that is then merged at once: {count} tasks ({task_ids})", count=len(found), task_ids=named)
+    ]
+
+
+def _started_at_once(call: Call, before: Project, after: Project) -> list[str]:
+    """What begins if tasks start when they are ready from now on: also what was left in todo on purpose."""
+    if before.settings.start is after.settings.start or after.settings.start is not Start.WHEN_READY:
+        return []
+    found = lines.ready_without_a_word(call, before.id)
+    if not found:
+        return []
+    named = ", ".join(found[:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
+    return [
+        say("tasks that are then started, one after the other: {count} ({task_ids})", count=len(found), task_ids=named)
     ]
 
 
@@ -270,6 +285,8 @@ def _save_project(
     call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.told(widened or [])})
     if _of_merge_queue(before) != _of_merge_queue(stored):
         merge_queue.advance(call, stored.id, even_off=True)
+    if stored.active:
+        lines.go_on_in(call, stored.id)
     call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
     return _project(stored)
 

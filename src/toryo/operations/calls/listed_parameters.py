@@ -29,9 +29,9 @@ def listed_for(audience: Flag, *, plain: bool = False) -> dict[str, Any]:
     return {_ONLY_FOR: audience.value, **(PLAIN if plain else {})}
 
 
-def listed_choices(*choices: str) -> dict[str, Any]:
+def listed_choices(*choices: str, plain: bool = True) -> dict[str, Any]:
     """For `json_schema_extra`: of the accepted values those that a model should choose from."""
-    return {_CHOICES: list(choices), **PLAIN}
+    return {_CHOICES: list(choices), **(PLAIN if plain else {})}
 
 
 @dataclass(frozen=True, slots=True)

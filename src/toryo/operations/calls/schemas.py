@@ -22,6 +22,7 @@ AgentStatus = Literal["active", "inactive"]
 PurposeName = Literal["task", "chat"]
 NetworkName = Literal["off", "model", "allowlist", "open"]
 IsolationName = Literal["none", "worktree"]
+StartName = Literal["when_ready", "manual"]
 LanguageName = Literal["en", "ja"]
 WorktreeJobKind = Literal[
     "diff",
@@ -304,6 +305,21 @@ class ToldUnmerged(UnmergedSubtask):
     message: str
 
 
+class NamedTask(TypedDict):
+    task_id: str
+    title: str
+
+
+class Line(TypedDict):
+    """The line of an agent in which a task waits for its start: its `place`, 101 for every later one, and which are
+    before it, the nearest first. `message`: what it waits for."""
+
+    agent_id: str
+    place: int
+    before: list[NamedTask]
+    message: str
+
+
 class PersonsTask(FullTask):
     """One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
     `unmerged`: the work of subtasks that could not be merged into its worktree, each with a `message`.
@@ -311,10 +327,13 @@ class PersonsTask(FullTask):
     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
     where they apply to it. `check_results`: how the checks ended at the last success report. `budget_usd` and
-    `budget_tokens`: what it and its subtasks may use in all; null: no limit."""
+    `budget_tokens`: what it and its subtasks may use in all; null: no limit. `start`: who starts it in todo; null: as
+    the project's setting says. `line`: where it waits for its start, if Toryo starts it."""
 
     budget_usd: float | None
     budget_tokens: int | None
+    start: StartName | None
+    line: Line | None
     may_conflict_with: list[MayConflict]
     unmerged: list[ToldUnmerged]
     changes_requested: RequestedChanges | None

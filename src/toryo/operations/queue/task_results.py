@@ -157,6 +157,9 @@ def _accepted(
     behind = [each.task.id for each in every if each.task.closed and each.before.has_dependants]
     for project_id, agent_type, task_id in tx.tasks.queued_behind(behind):
         tx.hint(mutations.queue_topic(project_id, agent_type), mutations.ready_topic(agent_type, task_id))
+    for asked, tasks in ended:
+        met = [each.task for each in tasks if each.before.has_dependants and each.task.status is TaskStatus.COMPLETED]
+        mutations.go_on(asked.call, mutations.meet(asked.call, met))
     with_edges = [each.task.id for each in every if each.before.found.has_dependencies]
     edges = tx.tasks.depends_on(with_edges) if with_edges else {}
     return [

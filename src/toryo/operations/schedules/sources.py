@@ -30,7 +30,7 @@ _FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "con
 
 
 class NewTask(Parameters):
-    """For whom its tasks are, and how they begin."""
+    """Whose its tasks are, and how they begin."""
 
     assignee_id: Id | None = Field(None, description="Their assignee: a member of the project.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue they go to.")

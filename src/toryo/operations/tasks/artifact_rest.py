@@ -9,7 +9,6 @@ from pydantic import Field
 from toryo.artifact_limits import LONGEST_NAME
 from toryo.deeds import deed
 from toryo.domain import artifacts
-from toryo.domain import artifacts as domain
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import StoredArtifact
 from toryo.domain.wording import say
@@ -127,7 +126,7 @@ def delete_artifact(call: Call, wanted: OneArtifact) -> ArtifactDeleted:
     return {"success": True, "artifact_id": found.id}
 
 
-def _known(call: Call, wanted: OneArtifact) -> domain.Artifact:
+def _known(call: Call, wanted: OneArtifact) -> artifacts.Artifact:
     task, found = call.task(wanted.task_id), call.tx.artifacts.find(wanted.artifact_id)
     if found is None or found.task_id != task.id:
         raise _unknown(wanted)

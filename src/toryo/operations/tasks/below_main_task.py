@@ -180,7 +180,7 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult
     task = below(call, tree_state, main, task_id)
     _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
-        return _moved(task, task.moved_from, to, reason)
+        return _moved(task, task.moved_from, reason)
     mutations.refuse_restless(call, task)
     if to is Status.COMPLETED:
         asked = {"task_id": task.id, "status": to.value}
@@ -191,7 +191,7 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult
     if to in (Status.FAILED, Status.COMPLETED):
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
     acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
-    return _moved(task, task.status, to, reason)
+    return _moved(call.task(task.id), task.status, reason)
 
 
 def _refuse_others(call: Call, task: Task) -> None:
@@ -222,6 +222,8 @@ def may_change(call: Call, task: Task) -> bool:
     return call.agent.role is Role.MANAGER or (task.assignee_id == call.agent.id and not task.delegated)
 
 
-def _moved(task: Task, before: Status, to: Status, reason: str | None) -> MoveResult:
-    answer: MoveResult = {"success": True, "task_id": task.id, "previous_status": before.value, "new_status": to.value}
+def _moved(task: Task, before: Status, reason: str | None) -> MoveResult:
+    """A task that was moved from `before`, as it is now: what waits in line may have begun at once."""
+    now = task.status.value
+    answer: MoveResult = {"success": True, "task_id": task.id, "previous_status": before.value, "new_status": now}
     return {**answer, "reason": reason} if reason is not None else answer

@@ -25,7 +25,7 @@ from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Context, GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
+from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_choices, listed_for
 from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import below_main_task, given, mutations, queue_tasks
@@ -59,6 +59,7 @@ ClaimSeconds = Annotated[
 Attempts = Annotated[
     int | None, Field(default=None, ge=1, le=100, description="How often it may be tried (default 3).")
 ]
+Starts = Annotated[schemas.StartName | None, Field(default=None, description="Toryo starts it, not you.")]
 Once = Annotated[
     str | None, Field(default=None, min_length=1, max_length=200, description="The same key creates once.")
 ]
@@ -75,6 +76,7 @@ class CreateTask(Parameters):
     context: Context
     acceptance: Checked
     touches: Changing
+    start: Starts = Field(json_schema_extra=listed_for(Audience.NONE))
     intent: GivenIntent
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
@@ -129,6 +131,7 @@ class BatchTask(Parameters):
         description="Checked when success is reported: a file or a command each.", json_schema_extra=_MANAGERS
     )
     touches: Changing = Field(json_schema_extra=_MANAGERS)
+    start: Starts = Field(json_schema_extra={**listed_choices("when_ready", plain=False), **_MANAGERS})
 
 
 class CreateBatch(Parameters):
@@ -138,7 +141,7 @@ class CreateBatch(Parameters):
     tasks: list[BatchTask] = Field(
         min_length=1, max_length=60, description="All are created, or none.", json_schema_extra=PLAIN
     )
-    intent: GivenIntent = Field(json_schema_extra=_MANAGERS)
+    intent: GivenIntent = Field(json_schema_extra=listed_for(Audience.MANAGER, plain=True))  # as of create_task
     idempotency_key: Once = Field(json_schema_extra=listed_for(Audience.NONE))
 
 

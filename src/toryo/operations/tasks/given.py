@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from toryo.clearable_fields import nullable
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
-from toryo.domain.tasks import priority_named
+from toryo.domain.tasks import Start, priority_named
 from toryo.operations.tasks import acceptance_checks, mutations
 
 Noun = TypeVar("Noun")
@@ -25,6 +25,7 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "dependencies": tuple,
     "acceptance": acceptance_checks.kept,
     "touches": patterns,
+    "start": Start,
 }
 """How the domain reads a field that is written in another way than it is kept. All others are kept as they are."""
 

@@ -78,6 +78,6 @@ def _move(call: Call, task_id: str, to: Status, reason: str) -> MoveResult:
         "success": True,
         "task_id": task.id,
         "previous_status": before.value,
-        "new_status": to.value,
+        "new_status": call.task(task.id).status.value,
         "reason": reason,
     }

@@ -27,7 +27,7 @@ from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import VERBS, AcceptanceCheck, Approval, Checks, Details, Priority, Status, Task
+from toryo.domain.tasks import VERBS, AcceptanceCheck, Approval, Checks, Details, Priority, Start, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
@@ -37,6 +37,8 @@ from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.messaging import mailboxes, messages, notifications
 from toryo.operations.tasks import approvals, questions
+from toryo.workflow import line_rules
+from toryo.workflow.snapshot import RuleInput
 
 _PROGRESS = ("completed",)
 _DELAYS_A_REVIEW = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
@@ -99,6 +101,8 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for change in changes:
         first.setdefault(change.before.id, change.before)
         last[change.after.id] = change.after
+        if change.verb == "put_back" and (actor.person or not actor.everything):  # until somebody says otherwise
+            last[change.after.id] = replace(change.after, start=Start.MANUAL)
     waiting = _waiting_reviews(call, first.values(), last, actor)  # before what is changed is written, which is once
     for task_id, after in last.items():
         call.tx.tasks.save(first[task_id], after)
@@ -115,9 +119,11 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
         tell_above(call, task, "status_change", told)
     for each in last.values():
         _end_what_depends(call, first[each.id], each)
-    hint(call, last.values())
+    behind = hint(call, last.values())
     for review in waiting:
         start_review(call, _stored(call, review.id))
+    freed = [each for each in first.values() if each.in_progress and not last[each.id].in_progress]
+    go_on(call, [*last.values(), *_met(call, last, behind)], freed)
 
 
 def _end_what_depends(call: Call, before: Task, after: Task) -> None:
@@ -175,16 +181,19 @@ def ready_topic(agent_type: str, task_id: str) -> str:
     return f"ready:{agent_type}:{task_id}"
 
 
-def hint(call: Call, tasks: Iterable[Task]) -> None:
-    """Wakes who decides about launches and who waits for these trees."""
+def hint(call: Call, tasks: Iterable[Task]) -> dict[str, list[Task]]:
+    """Wakes who decides about launches and who waits for these trees. Answers what depends on those that are closed."""
     tasks = list(tasks)
+    behind: dict[str, list[Task]] = {}
     # Who polls for what these changes have made ready: queue tasks themselves, and those that waited.
     for task in tasks:
         waiting = call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) if task.closed else []
+        behind |= {task.id: waiting} if waiting else {}
         for each in (task, *waiting):
             _hint_queue(call, each)
         _hint_around(call, task)
     call.tx.hint(WORK)
+    return behind
 
 
 def _hint_queue(call: Call, task: Task) -> None:
@@ -200,6 +209,79 @@ def forget_idle_launches(call: Call, root_id: str) -> None:
     """After progress in a tree (a task completed, a first child created), guards count launches from zero."""
     for task in call.tx.tasks.idle(root_id):
         call.tx.tasks.save(task, replace(task, idle_launches=0))
+
+
+# --- lines: tasks that begin by themselves ----------------------------------------------------------------------------
+
+LOOK = 20
+"""How many of the first tasks of a line are looked at; of those behind, parts of what is in progress."""
+
+
+def meet(call: Call, completed: Sequence[Task]) -> list[Task]:
+    """Counts these among what their dependants need no more, of all but queues, which are asked by who polls. Answers
+    those dependants."""
+    behind = {task.id: call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) for task in completed}
+    return _met(call, {task.id: task for task in completed}, behind)
+
+
+def _met(call: Call, closed: Mapping[str, Task], behind: Mapping[str, Sequence[Task]]) -> list[Task]:
+    met = []
+    for task_id, dependants in behind.items():
+        for task in dependants if closed[task_id].status is Status.COMPLETED else ():
+            current = _stored(call, task.id)
+            if current.dependencies_left and not current.for_queue:
+                met.append(
+                    call.tx.tasks.save(current, replace(current, dependencies_left=current.dependencies_left - 1))
+                )
+    return met
+
+
+def go_on(call: Call, changed: Iterable[Task], freed: Iterable[Task] = ()) -> None:
+    """Starts what is ready in the lines in which these tasks are, and of the agents that work no longer on `freed`."""
+    lines = {
+        (task.project_id, task.assignee_id) for task in changed if not task.dependencies_left and _waits(call, task)
+    }
+    lines |= {(task.project_id, task.assignee_id) for task in freed if not task.for_queue}
+    for project_id, agent_id in sorted(line for line in lines if line[1] is not None):
+        assert agent_id is not None
+        start_line(call, project_id, agent_id)
+
+
+def _waits(call: Call, task: Task) -> bool:
+    project = call.tx.projects.find(task.project_id)
+    return project is not None and task.in_line(project.settings.start)
+
+
+def start_line(call: Call, project_id: str, agent_id: str) -> None:
+    """Starts the first tasks of an agent's line, as far as they are ready and it has places."""
+    project = call.tx.projects.find(project_id)
+    if project is None or not project.active:
+        return
+    for parts in (False, True):
+        found = call.tx.tasks.ready_in_line(project_id, agent_id, project.settings.start, LOOK, parts=parts)
+        agent = call.tx.agents.find(agent_id) if found else None
+        if agent is None or agent.human:  # a person begins what they want to begin
+            return
+        full = [task for task in found if not _start_in_line(call, task, project.settings.start)]
+        if len(full) < LOOK:
+            return
+
+
+def _start_in_line(call: Call, task: Task, of_project: Start) -> bool:
+    """Whether it is in progress now."""
+    current = _stored(call, task.id)
+    if not current.in_line(of_project):
+        return current.in_progress
+    assert current.assignee_id is not None
+    snapshot = call.snapshot(current.assignee_id, current.project_id)
+    if line_rules.decide(RuleInput(snapshot, call.tree_state(current), current)) is not None:
+        return False
+    with as_server(call):
+        moved = attempted(
+            call,
+            partial(move, call, call.tree_state(current), current, Status.IN_PROGRESS, "it was next in line"),
+        )
+    return not isinstance(moved, Refusal)
 
 
 # --- reviews that begin by themselves ---------------------------------------------------------------------------------
@@ -456,13 +538,26 @@ def create(
         call.tx.tasks.add(created.task, created.details)
     for created in made.values():
         call.tx.tasks.connect(created.task, created.depends_on)
+    count_dependencies(call, [created.task for created in made.values() if created.depends_on])
     if parent is not None:
         call.tx.tasks.save(parent, replace(parent, children_ever=parent.children_ever + len(drafts)))
         # More children are no progress: an agent could create and cancel them without end.
         if parent.children_ever == 0:
             forget_idle_launches(call, parent.root_id)
     hint(call, [created.task for created in made.values()])
-    return made
+    stored = {name: replace(created, task=_stored(call, created.task.id)) for name, created in made.items()}
+    go_on(call, [created.task for created in stored.values()])
+    return {name: replace(created, task=_stored(call, created.task.id)) for name, created in stored.items()}
+
+
+def count_dependencies(call: Call, tasks: Iterable[Task]) -> None:
+    """How many of what each depends on is left to do."""
+    for task in tasks:
+        if not task.for_queue:
+            needed = call.tx.tasks.find_all(call.tx.tasks.depends_on([task.id]).get(task.id, []))
+            left = sum(1 for each in needed if each.status is not Status.COMPLETED)
+            current = _stored(call, task.id)
+            call.tx.tasks.save(current, replace(current, dependencies_left=left))
 
 
 def for_queue(call: Call, project: Project, draft: Draft) -> Created:
@@ -526,16 +621,21 @@ def _refuse_cycles(call: Call, parent: Task | None, depends_on: Sequence[Task]) 
 
 
 def _approval(call: Call, project: Project) -> Approval:
-    made_by_agent = not call.actor.person and call.actor.id != SYSTEM
     everything = project.settings.approvals is Approvals.ALL
-    return Approval.PENDING if made_by_agent and everything else Approval.APPROVED
+    return Approval.PENDING if made_by_agent(call) and everything else Approval.APPROVED
+
+
+def made_by_agent(call: Call) -> bool:
+    return not call.actor.person and call.actor.id != SYSTEM
 
 
 def _made(
     call: Call, project: Project, parent: Task | None, draft: Draft, task_id: str, place: int,
     approval: Approval, status: Status, requested_by: str | None,
 ) -> Created:  # fmt: skip
-    """A new task, with its event."""
+    """A new task, with its event. What an agent creates, it starts, unless it says otherwise."""
+    if draft.agent_type is None and made_by_agent(call):
+        draft = replace(draft, start=draft.start or Start.MANUAL)
     task = Task(
         id=task_id,
         project_id=project.id,
@@ -628,6 +728,7 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         tell_above(call, task, "plan_change", told)
     hint(call, changed)
     _start_reviews_after_giving(call, task, assignee_id)
+    go_on(call, [_stored(call, each.id) for each in changed], [each for each in before.values() if each.in_progress])
     return _stored(call, task.id)
 
 
@@ -694,6 +795,7 @@ class Edit(TypedDict, total=False):
     title: str
     priority: Priority
     touches: tuple[str, ...]
+    start: Start | None
     budget_usd: float | None
     budget_tokens: int | None
     description: str
@@ -742,6 +844,7 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
         call, after, "plan_change", f"Your task was edited: {', '.join(changed)}. Read it again: get_my_task."
     )
     hint(call, [after])
+    go_on(call, [after])
     return changed
 
 
@@ -788,5 +891,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
         call.event("task.dependencies_changed", task=task, fact=True, data={"added": added, "removed": removed})
         notify_worker(call, task, "plan_change", f"The dependencies of {quoted(task.title)} have changed.")
         hint(call, [task])
+        count_dependencies(call, [task])
+        go_on(call, [_stored(call, task.id)])
     now = [each for each in present if each not in removed] + added
     return {"dependencies": now, "added": added, "removed": removed}

@@ -11,7 +11,7 @@ from toryo.domain import creation_rules, moves, review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Approval, CheckEvidence, CheckFailure, Checks, Status, Task, status_named
+from toryo.domain.tasks import Approval, CheckEvidence, CheckFailure, Checks, Start, Status, Task, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, of_datetime
 from toryo.domain.wording import constant, say
@@ -30,6 +30,7 @@ from toryo.operations.tasks import (
     conflict_forecast,
     due_checks,
     given,
+    lines,
     mutations,
     opened_pull_requests,
     requested_changes,
@@ -50,6 +51,12 @@ class FiledTask(Result):
     task: schemas.PersonsTask
 
 
+STARTS = (
+    "Who starts it in todo: when_ready is Toryo, as soon as nothing prevents it and its agent has a place; manual is a "
+    "person or manager (default: the project's setting)."
+)
+
+
 class FileTask(Parameters):
     project_id: Id = Field(description="The project.")
     title: Title = Field(description="The title: what to do, in one line.")
@@ -62,6 +69,7 @@ class FileTask(Parameters):
     status: Literal["backlog", "todo", "pending", "in_progress"] = Field(
         "todo", description="Where it begins; pending is todo."
     )
+    start: schemas.StartName | None = Field(None, description=STARTS)
     context: Any = Field(None, description="Anything the assignee needs, as JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
     touches: Touches = Field(
@@ -79,12 +87,13 @@ class FileTask(Parameters):
     tool=False,
 )
 def file_task(call: Call, wanted: FileTask) -> FiledTask:
-    """File a task; with status in_progress it is started at once, if it may be."""
+    """File a task; with status in_progress it is started at once, if it may be. Where tasks start when they are ready,
+    it waits in line for that."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     parent = _parent(call, project, wanted.parent_task_id)
     assignees.refuse(call, project, wanted.assignee_id, wanted.agent_type)
-    draft = given.draft(wanted)
+    draft = replace(given.draft(wanted), start=_start(project, wanted))
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
@@ -92,7 +101,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     assignees.refuse_nobody(to, wanted.assignee_id)
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
-    if to is not Status.IN_PROGRESS:
+    if to is not Status.IN_PROGRESS or made.task.in_line(project.settings.start) or made.task.in_progress:
         return _answer(call, made.task, below_main_task.show_created(made), [])
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
@@ -102,6 +111,13 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         )
         raise
     return _shown(call, made.task.id)
+
+
+def _start(project: Project, wanted: FileTask) -> Start | None:
+    """In a project with lines, in progress means: as soon as it can."""
+    start = Start(wanted.start) if wanted.start else None
+    at_once = wanted.status == "in_progress" and (start or project.settings.start) is Start.WHEN_READY
+    return Start.WHEN_READY if at_once else start
 
 
 def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
@@ -128,6 +144,8 @@ def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schem
         **full,
         "budget_usd": task.budget_usd,
         "budget_tokens": task.budget_tokens,
+        "start": task.start.value if task.start else None,
+        "line": lines.place(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
         "unmerged": unmerged,
         "changes_requested": requested_changes.shown(requested_changes.of(call, task)),
@@ -264,6 +282,7 @@ class EditTask(OneTask):
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
     touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
+    start: schemas.StartName | None = Field(None, description="New: who starts it, when_ready (Toryo) or manual.")
     budget_usd: Dollars | None = Field(
         None, description="New US dollars that it and its subtasks may cost; null: no limit."
     )
@@ -342,14 +361,15 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
     to = status_named(wanted.status)
     before = task.status
     for step in moves.steps(before, to):
-        mutations.move(call, call.tree_state(task), task, step, wanted.reason)
+        if task.status is not step or before is step:  # it may have been next in line
+            mutations.move(call, call.tree_state(task), task, step, wanted.reason)
         task = call.task(task.id)
     if to is Status.FAILED:
         call.tx.tasks.save_details(task.id, error=wanted.reason)
     return {
         **_shown(call, task.id),
         "previous_status": before.value,
-        "new_status": to.value,
+        "new_status": task.status.value,
         "reason": wanted.reason,
     }
 

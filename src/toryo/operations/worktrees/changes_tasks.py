@@ -10,7 +10,8 @@ from toryo import provider_options
 from toryo.domain.agents import Agent, Role
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
-from toryo.domain.tasks import Status, Task
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.tasks import Start, Status, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import mutations, requested_changes
 
@@ -62,9 +63,9 @@ def make(
     merges: Sequence[str] = (),
     parent: Task | None = None,
 ) -> tuple[Task, str | None]:
-    """The new task, started if that is possible; and why it was not. `builds_on`: further tasks whose work it starts
-    from. `by`: who makes the changes, if not the author; `nobody`: that is still to be found. `merges`: branches that
-    are merged into its worktree at its start. `parent`: what it is a part of."""
+    """The new task, started if that is possible; and why it was not yet: then it is in line. `builds_on`: further tasks
+    whose work it starts from. `by`: who makes the changes, if not the author; `nobody`: that is still to be found.
+    `merges`: branches that are merged into its worktree at its start. `parent`: what it is a part of."""
     draft = Draft(
         title=title[:LONGEST_TITLE],
         description=text,
@@ -73,6 +74,7 @@ def make(
         assignee_id=None if nobody else by or assignee(call, task),
         agent_type=task.agent_type,
         context=requested_changes.context_for(task, merges),
+        start=Start.MANUAL,
     )
     project = call.project(task.project_id)
     [made] = mutations.create(call, project, parent, [draft], status=Status.TODO).values()
@@ -81,5 +83,5 @@ def make(
         return made.task, None
     try:
         return mutations.move(call, call.tree_state(made.task), made.task, Status.IN_PROGRESS), None
-    except Refusal as refusal:  # its agent has other work: it can be started later
-        return made.task, refusal.message
+    except Refusal as refusal:  # its agent has other work
+        return call.tx.tasks.save(made.task, replace(made.task, start=Start.WHEN_READY)), refusal.message

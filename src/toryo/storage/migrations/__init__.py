@@ -43,6 +43,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0031_task_origins"),
     _read_when_used("step_0032_task_budgets"),
     _read_when_used("step_0033_checks_tried"),
+    _read_when_used("step_0034_lines"),
 )
 """In order; the first one makes version `OLDEST`, each other one the version after it."""
 OLDEST = 26

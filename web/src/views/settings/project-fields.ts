@@ -14,6 +14,7 @@ export const CHOICES = {
   network: ["off", "model", "allowlist", "open"],
   commands_from: ["people", "managers"],
   approvals: ["requests", "all"],
+  start: ["when_ready", "manual"],
   merge_queue: ["off", "manual", "automatic"],
   pull_requests: ["off", "open"],
   conflict_policy: ["off", "warn", "hold"],
@@ -24,6 +25,7 @@ export const RULES = [
   "network",
   "commands_from",
   "approvals",
+  "start",
   "merge_queue",
   "pull_requests",
   "conflict_policy",
@@ -46,11 +48,17 @@ export const LIMITS = [
 ] as const;
 type Rule = (typeof RULES)[number];
 type Network = (typeof CHOICES.network)[number];
-type Choice = (typeof CHOICES)[Exclude<Rule, "network">][number];
+type Start = (typeof CHOICES.start)[number];
+type Choice = (typeof CHOICES)[Exclude<Rule, "network" | "start">][number];
 
-/** The key of the words for a choice: `off` and `open` of the network mean something of their own. */
-export const choiceKey = (name: Rule, value: Choice | Network) =>
-  name === "network" ? (`network.${value as Network}` as const) : (`choice.${value as Choice}` as const);
+/** The key of the words for a choice: `off` and `open` of the network, and `manual` of a start, mean something of their
+ *  own. */
+export const choiceKey = (name: Rule, value: Choice | Network | Start) =>
+  name === "network"
+    ? (`network.${value as Network}` as const)
+    : name === "start"
+      ? (`start.${value as Start}` as const)
+      : (`choice.${value as Choice}` as const);
 
 /** Each of these is a list, with a line for each. */
 export const LINES = [

@@ -96,7 +96,7 @@ function List<Each extends Source>({ projectId, kind, icon: Icon, useAll, row }:
 }
 
 interface SourceRowProps extends ActsProps {
-  /** What is said of it, beside for whom its tasks are. */
+  /** What is said of it, besides its tasks' assignee. */
   facts: (string | null)[];
   /** What came of it last. */
   last: ReactNode;

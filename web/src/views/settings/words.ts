@@ -189,6 +189,7 @@ export const en = {
     isolation: "Working directory",
     commands_from: "Who can set commands",
     approvals: "Tasks that need approval",
+    start: "Start of tasks",
     required_checks: "Required checks",
     worktree_setup: "Set-up of worktrees",
     worktree_copy: "Files copied into worktrees",
@@ -219,6 +220,7 @@ export const en = {
     isolation: "The project's directory, or a git worktree per task that is merged afterwards.",
     commands_from: "The Coordinator runs these commands on its machine.",
     approvals: "Only requests of agents, or every task that an agent creates.",
+    start: "Of tasks that people, schedules and webhooks give to an agent. What agents create, they start themselves.",
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
     worktree_setup:
@@ -265,6 +267,10 @@ export const en = {
     manual: "People add work",
     automatic: "Completed work is added automatically",
     open: "Opened for approved work",
+  },
+  start: {
+    when_ready: "By Toryo, one after the other, when they are ready",
+    manual: "By a person",
   },
   network: {
     off: "Toryo only",
@@ -698,6 +704,7 @@ export const ja: typeof en = {
     isolation: "作業ディレクトリ",
     commands_from: "コマンドを設定できるメンバー",
     approvals: "承認が必要なタスク",
+    start: "タスクの開始",
     required_checks: "必須の受け入れ確認",
     worktree_setup: "ワークツリーの準備",
     worktree_copy: "ワークツリーにコピーするファイル",
@@ -728,6 +735,8 @@ export const ja: typeof en = {
     isolation: "プロジェクトのディレクトリか、タスクごとの git ワークツリー（作業後にマージ）かを選びます。",
     commands_from: "コマンドはコーディネーターのマシンで実行されます。",
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
+    start:
+      "ユーザー、スケジュール、Webhook がエージェントに割り当てたタスクが対象です。エージェントが作成したタスクは、エージェント自身が開始します。",
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
     worktree_setup:
@@ -776,6 +785,10 @@ export const ja: typeof en = {
     manual: "ユーザーが成果を追加",
     automatic: "完了した成果を自動的に追加",
     open: "承認した成果について作成",
+  },
+  start: {
+    when_ready: "準備ができたものから順に Toryo が開始",
+    manual: "ユーザーが開始",
   },
   network: {
     off: "Toryo のみ",

@@ -20,6 +20,11 @@ export function Overview({ task }: { task: Task }) {
     <div className="space-y-6">
       <Facts task={task} />
       <Trouble task={task} />
+      {task.line && (
+        <p className="text-soft">
+          <Told text={task.line.message} />
+        </p>
+      )}
       <EditableText task={task} field="description" />
       <Subtasks task={task} />
       <Dependencies task={task} />

@@ -1,0 +1,77 @@
+"""Lines of tasks: the place of one as people read it, and what goes on when an agent or a project changes.
+
+What is in line is started by `mutations.start_line`, in the order of the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toryo.domain import moves
+from toryo.domain.tasks import Task
+from toryo.domain.texts import quoted
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.tasks import mutations
+from toryo.workflow import line_rules
+from toryo.workflow.reasons import REASONS
+from toryo.workflow.snapshot import RuleInput
+
+EXACT = 100
+"""Places up to here are counted."""
+NAMED = 3
+"""How many of those before it are named."""
+
+
+def place(call: Call, task: Task) -> schemas.Line | None:
+    """None: it is in no line."""
+    project = call.tx.projects.find(task.project_id)
+    if project is None or not task.in_line(project.settings.start):
+        return None
+    agent = call.tx.agents.find(task.assignee_id or "")
+    if agent is None or agent.human:
+        return None
+    before = call.tx.tasks.before_in_line(task, project.settings.start, EXACT)
+    named: list[schemas.NamedTask] = [{"task_id": task_id, "title": title} for task_id, title in before[:NAMED]]
+    return {"agent_id": agent.id, "place": len(before) + 1, "before": named, "message": _waits_for(call, task, before)}
+
+
+def _waits_for(call: Call, task: Task, before: Sequence[tuple[str, str]]) -> Worded:
+    assert task.assignee_id is not None
+    if before:
+        return say(
+            "It starts by itself: number {place} in the line of {agent_id}, after {title}.",
+            place=f"{len(before) + 1}{'' if len(before) < EXACT else '+'}",
+            agent_id=task.assignee_id,
+            title=quoted(before[0][1]),
+        )
+    tree_state = call.tree_state(task)
+    case = RuleInput(call.snapshot(task.assignee_id, task.project_id), tree_state, task)
+    hindered = line_rules.hindrance(case)
+    if hindered is not None:
+        why: Worded | str = moves.refusal_to_start(tree_state, task, hindered).message
+    else:
+        why = constant(REASONS[reason].words) if (reason := line_rules.decide(case)) is not None else ""
+    return together((say("It starts by itself: first in the line of {agent_id}.", agent_id=task.assignee_id), why))
+
+
+def go_on_in(call: Call, project_id: str) -> None:
+    """The project, or how it starts tasks, has changed."""
+    for project, agent_id in call.tx.tasks.lines():
+        if project == project_id:
+            mutations.start_line(call, project_id, agent_id)
+
+
+def go_on_of(call: Call, agent_id: str) -> None:
+    """The agent can work again, or on more tasks."""
+    for project_id in call.tx.agents.projects_of(agent_id):
+        mutations.start_line(call, project_id, agent_id)
+
+
+def ready_without_a_word(call: Call, project_id: str) -> list[str]:
+    """The tasks that start one after the other once the project says so: nobody has said how they start."""
+    members = call.tx.agents.find_all(call.tx.agents.members(project_id))
+    agents = [agent.id for agent in members if agent.active and not agent.human]
+    found = (call.tx.tasks.ready_by_project(project_id, each, EXACT) for each in agents)
+    return [task.id for tasks in found for task in tasks]

@@ -1,0 +1,69 @@
+"""Whether a task in line starts now: Toryo's own decision, as a table over the facts of its agent.
+
+`domain/task_readiness.py` has what prevents every start (guard 1). These rows keep in the line what would leave it only
+to wait for money, an account, or the files of another task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toryo.domain import task_readiness
+from toryo.domain.task_readiness import StartBlocker
+from toryo.workflow import launch_rules
+from toryo.workflow.launch_rules import Verdict, hold
+from toryo.workflow.rules import Rule, first_match
+from toryo.workflow.snapshot import RuleInput
+
+
+def hindrance(case: RuleInput) -> StartBlocker | None:
+    """What guard 1 finds first."""
+    return next(task_readiness.hindrances(case.tree_state, case.main), None)
+
+
+LINE_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
+    Rule(
+        "L1",
+        "Its agent is in cooldown after a failure, or the quota of its account is used up",
+        lambda c: launch_rules.cooling_down(c.snapshot),
+        hold("cooling_down"),
+    ),
+    Rule("L2", "Today's budget is used up", lambda c: c.snapshot.budget_used_up, hold("budget_exhausted")),
+    Rule(
+        "L2",
+        "The agent's own budget of today is used up",
+        lambda c: c.snapshot.agent_budget_used_up,
+        hold("agent_budget_exhausted"),
+    ),
+    Rule(
+        "L2",
+        "The budget of the task, or of one above it, is used up",
+        launch_rules.over_budget,
+        hold("task_budget_exhausted"),
+    ),
+    Rule(
+        "L3",
+        "The project holds back what may conflict (conflict_policy), and it would change the same files as a task that "
+        "an agent works on",
+        launch_rules.held_back_by_running,
+        hold("may_conflict"),
+    ),
+    Rule(
+        "L3",
+        "The same, with a completed task whose work is not merged yet",
+        launch_rules.held_back_by_unmerged,
+        hold("waiting_for_merge"),
+    ),
+)
+"""After guard 1, whose reasons come first, and before rows 16 and 17 of the launch decision."""
+
+
+def decide(case: RuleInput) -> str | None:
+    """Why the task stays in line; None: it starts."""
+    if (hindered := hindrance(case)) is not None:
+        return hindered.value
+    row = first_match(LINE_ROWS, case)
+    if row is not None:
+        return row.then.reason
+    kept = first_match(launch_rules.START_ROWS, (case.snapshot, case.main))
+    return None if kept is None else kept.then.reason
