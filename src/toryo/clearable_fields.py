@@ -37,6 +37,7 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
         "context": {},
         "acceptance": [],
         "touches": [],
+        "start": None,
         "budget_usd": None,
         "budget_tokens": None,
     },

@@ -122,7 +122,7 @@ CEILINGS: dict[str, Ceiling] = {
     "modules of a playbook agent": Ceiling(25, _START),
     "modules of a script agent": Ceiling(33, _START),
     # Per language.
-    "sentences of the server in Japanese": Ceiling(1_316, "every translator, and the memory of every server", 0.03),
+    "sentences of the server in Japanese": Ceiling(1_321, "every translator, and the memory of every server", 0.03),
     "lines of words of the dashboard, both languages": Ceiling(
         5_182, "every translator, and in part every page load", 0.03
     ),

@@ -42,6 +42,7 @@ SET: dict[str, dict[str, Any]] = {
         "context": {"command": "true"},
         "acceptance": [{"file": "report.md"}],
         "touches": ["src/"],
+        "start": "manual",
         "budget_usd": 1.5,
         "budget_tokens": 90,
     },

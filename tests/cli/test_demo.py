@@ -323,13 +323,6 @@ def test_a_question_that_was_read_and_not_answered_still_waits() -> None:
     assert answers.by_people == {"question"}
 
 
-def test_an_approved_task_that_nobody_starts_is_started() -> None:
-    person = _Person()
-    answers, _ = _answers(person, 0.0)
-    answers.look([{"task_id": "t1", "title": "Order cups", "status": "backlog", "approval": "approved"}])
-    assert person.asked == ["POST /tasks/t1/move {'status': 'in_progress'}"]
-
-
 @pytest.mark.deep
 def test_starts_are_told_in_the_order_in_which_they_were_ordered(told: dict[str, object]) -> None:
     numbers = [start["project_id"] for start in told["starts"]]  # type: ignore[attr-defined]

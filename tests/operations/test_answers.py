@@ -60,6 +60,7 @@ def test_a_handler_without_a_declared_answer_cannot_be_an_operation() -> None:
 
 OTHERS_JSON = {
     "answer",
+    "arguments",
     "context",
     "data",
     "definition",
@@ -70,7 +71,8 @@ OTHERS_JSON = {
     "program_session",
     "provider_options",
 }
-"""Names under which an answer carries JSON that others have written, or that is kept as it was told."""
+"""Names under which an answer carries JSON that others have written, that is kept as it was told, or whose form is that
+of another operation."""
 
 
 def _open(schema: Any, name: str = "") -> Iterator[str]:

@@ -220,3 +220,20 @@ def test_a_draft_that_is_to_start_may_be_started_by_its_line(flowing: World) -> 
     flowing.move(draft, "completed")
     second = flowing.task("w1", status="backlog")
     assert flowing.move(second, "todo")["new_status"] == "in_progress"
+
+
+@pytest.mark.parametrize("start", ["manual", "when_ready"])
+def test_a_request_that_is_approved_starts_as_soon_as_it_can(world: World, start: str) -> None:
+    world.crew(2, start=start)
+    world.task("w1")
+    worker = world.start("w1")
+    first, later, left = (
+        worker.call("request_task", assignee_id="w2", title=each, description="Please.")["task_id"]
+        for each in ("First", "Later", "Left")
+    )
+    world.owner.call("approve_task", task_id=left, approve_only=True)
+    world.owner.call("approve_task", task_id=first)
+    world.owner.call("approve_task", task_id=later)
+    assert statuses(world, first, later, left) == ["in_progress", "todo", "backlog"]
+    world.move(first, "completed")
+    assert statuses(world, later, left) == ["in_progress", "backlog"]

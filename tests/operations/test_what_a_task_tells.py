@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+import pytest
 
 from tests.stories import Answer, Coordinator, Process, World
 
@@ -156,12 +157,21 @@ def test_an_agent_whose_session_is_over_hears_of_the_verdict_when_it_works_again
     assert "not now" in told
 
 
-def test_who_hears_that_a_request_is_approved_hears_that_it_is_not_started(crew: World) -> None:
+@pytest.mark.parametrize(
+    ("asked", "status", "words"),
+    [
+        ({"approve_only": True}, "backlog", "stays in the backlog until someone starts it"),
+        ({}, "in_progress", "It has started."),
+    ],
+)
+def test_who_hears_that_a_request_is_approved_hears_what_comes_next(
+    crew: World, asked: dict[str, bool], status: str, words: str
+) -> None:
     task, worker = requested(crew)
-    crew.owner.call("approve_task", task_id=task)
+    crew.owner.call("approve_task", task_id=task, **asked)
     (told,) = messages(worker)
-    assert "stays in the backlog until someone starts it" in told
-    assert crew.status(task) == "backlog"
+    assert words in told
+    assert crew.status(task) == status
 
 
 def test_a_person_who_asked_by_chat_is_told_why_not(crew: World) -> None:

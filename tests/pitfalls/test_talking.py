@@ -71,6 +71,7 @@ def test_f39_two_agents_that_delegate_to_each_other_both_get_their_partner_with_
 def test_f91_what_a_chat_asked_for_starts_under_all_the_rules(world: World) -> None:
     """Done, waiting for another task, at the limit, and of another project: each is refused."""
     two(world)
+    world.task("a", title="At work")
     world.say("a", "@@\npaint the wall")
     process = world.start_chat("a")
     (message,) = process.fetch()["pending_messages"]
@@ -85,7 +86,6 @@ def test_f91_what_a_chat_asked_for_starts_under_all_the_rules(world: World) -> N
     world.owner.call("edit_task", task_id=task, add_dependencies=[before])
     world.owner.refused("move_task", Code.DEPENDENCY_NOT_MET, task_id=task, status="in_progress")
     world.owner.call("edit_task", task_id=task, remove_dependencies=[before])
-    world.task("a", title="At work")
     world.owner.refused("move_task", Code.LIMIT_REACHED, task_id=task, status="in_progress")
     world.move(task, "cancelled", "not needed")
     world.owner.refused("move_task", None, task_id=task, status="in_progress")

@@ -171,7 +171,6 @@ def test_what_a_person_asks_for_waits_for_whoever_stands_above_the_agent(site: S
     with pytest.raises(RefusalError, match="reject"):
         site.move(danced["task_id"], "in_progress")
 
-    site.move(swept["task_id"], "in_progress")
     site.until_status(swept["task_id"], "completed")
     assert site.look(swept["task_id"])["summary"] == "swept"
     assert site.launches(task_id=danced["task_id"]) == []
@@ -196,7 +195,6 @@ def test_what_a_superior_asks_for_with_the_marker_is_approved_at_once(site: Site
     consented, asked = boss.told()
     assert "sweep" in consented and "your message approved it" in consented
     assert "dance" in asked
-    site.move(tasks["sweep"]["task_id"], "in_progress")
     site.until_status(tasks["sweep"]["task_id"], "completed")
 
 
@@ -211,9 +209,8 @@ def test_an_agent_talks_while_it_works_and_afterwards(site: Site) -> None:
     chat.say("/approve\nplease sweep")
     chat.answers(1)
     task = site.tasks("house")["sweep"]
-    assert (task["approval"], task["status"]) == ("approved", "backlog")
+    assert (task["approval"], task["status"]) == ("approved", "in_progress")
 
-    site.move(task["task_id"], "in_progress")
     working = site.until_printed(task["task_id"], "at work")
     chat.say("How is it going?")
     assert chat.answers(2)[-1] == "I hear you."

@@ -13,7 +13,7 @@ from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import placement, reason_texts
 from toryo.operations.overview import agent_diagnosis, needs, queue_status
 from toryo.operations.worktrees import worktree_locks
-from toryo.workflow import launch_rules
+from toryo.workflow import launch_rules, line_rules
 from toryo.workflow.reasons import REASONS, Advice, Moves, Reason
 
 
@@ -29,7 +29,7 @@ def reasons() -> set[str]:
         *_written_in(queue_status, r'_Hold\("([a-z_]+)"'),
         *_written_in(reason_texts, r'said\("([a-z_]+)"'),
         fault_isolation.REASON,
-        *(rule.then.reason for rule in (*rows, *launch_rules.CHAT_ROWS)),
+        *(rule.then.reason for rule in (*rows, *launch_rules.CHAT_ROWS, *line_rules.LINE_ROWS)),
         *LACKS,
         *_written_in(placement, r'PlacementProblem\(\s*"([a-z_]+)"'),
         *_written_in(worktree_locks, r'FileConflict\("([a-z_]+)"'),

@@ -284,8 +284,10 @@ def approve_task(
     here: Here,
     task: Id,
     yes: Annotated[bool, flag("Do not ask for confirmation.", "--yes")] = False,
+    approve_only: Annotated[bool, flag("Leave it in the backlog, to start it later.", "--approve-only")] = False,
 ) -> None:
-    """Approve a requested task. Shows the task and asks for confirmation; approves only what was shown."""
+    """Approve a requested task, which then starts as soon as it can. Shows the task and asks for confirmation; approves
+    only what was shown."""
     shown = here.get(f"/tasks/{task}")["task"]
     if shown["approval"] == "approved":
         words = f"{shown['task_id']} does not need approval; it is {shown['status']}"
@@ -295,9 +297,11 @@ def approve_task(
     if not yes:
         unasked = Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
         terminal_questions.confirm(here, "Approve this?", unasked=unasked)
-    answer = here.send("POST", f"/tasks/{task}/approve", {"version": shown["version"]})
-    here.answer(answer, lambda: output.done(f"approved {task}"))
-    if not here.json and answer["task"]["status"] in ("backlog", "todo") and not answer["task"]["agent_type"]:
+    body = {"version": shown["version"], **({"approve_only": True} if approve_only else {})}
+    answer = here.send("POST", f"/tasks/{task}/approve", body)
+    here.answer(answer, lambda: output.done(f"approved {task} ({answer['task']['status']})", *_line(answer)))
+    waits = answer["task"]["status"] in ("backlog", "todo") and not answer["task"]["agent_type"]
+    if not here.json and waits and not _line(answer):
         output.say("It is approved, but not started.", *_how_to_start(here, task))
 
 

@@ -72,24 +72,34 @@ def queued(tree_state: TreeState, task: Task) -> bool:
 
 
 def in_line(tree_state: TreeState, task: Task) -> bool:
-    """Whether Toryo starts it when it is ready, and its assignee is an agent."""
+    """Whether Toryo starts it when it is ready: its assignee is an agent, and it is no part of the agent's own task."""
     agent = tree_state.agents.get(task.assignee_id or "")
-    return task.in_line(tree_state.project.settings.start) and agent is not None and not agent.human
+    waits = task.in_line(tree_state.project.settings.start) and agent is not None and not agent.human
+    return waits and (task.id not in tree_state.tree.tasks or tree_state.tree.is_main(task))
 
 
 def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
     """Whether a task in line comes to its start although nobody does anything but the agents that work: what it needs
-    is done, at work, or in line itself."""
-    if not in_line(tree_state, task) or not tree_state.able(task.assignee_id):
-        return False
-    left = tree_state.tree.open_dependencies(task)
-    return task.approval is Approval.APPROVED and all(_comes(tree_state, each) for each in left)
+    is done, at work, or in line itself. Of what is in line in another tree, only what waits for nothing more."""
+    seen, open_ones = {task.id}, [task]
+    while open_ones:
+        each = open_ones.pop()
+        if each is not task and _at_work_or_queued(tree_state, each):
+            continue
+        elsewhere = each.id not in tree_state.tree.tasks
+        comes = in_line(tree_state, each) and tree_state.able(each.assignee_id) and each.approval is Approval.APPROVED
+        if not comes or (elsewhere and each.dependencies_left):
+            return False
+        left = [needed for needed in tree_state.tree.open_dependencies(each) if needed.id not in seen]
+        seen.update(needed.id for needed in left)
+        open_ones += left
+    return True
 
 
-def _comes(tree_state: TreeState, task: Task) -> bool:
+def _at_work_or_queued(tree_state: TreeState, task: Task) -> bool:
     if task.in_progress:
         return tree_state.able(task.assignee_id)
-    return queued(tree_state, task) or starts_by_itself(tree_state, task)
+    return task.id in tree_state.tree.tasks and queued(tree_state, task)
 
 
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:

@@ -257,8 +257,8 @@ TEXTS: dict[str, str] = {
     "checking.long": "The acceptance checks take long, and your report is kept. End your process now; you will be "
     "started again if one fails.",
     "my_task.chat": "Your task session does this task; this chat session only talks about it. Call get_next_action.",
-    "requested.pending": "Requested: the task stays in the backlog until a person approves and starts it.",
-    "requested.approved": "Requested and approved: the task stays in the backlog until someone starts it.",
+    "requested.pending": "Requested: the task waits until a person approves it; then it starts as soon as it can.",
+    "requested.approved": "Requested and approved: the task starts as soon as it can.",
     "no_task": "You have no task now. Call get_next_action.",
     "reported": "Reported. Your session has ended: end your process now.",
     "late.over": "Nothing was changed: your session had already ended.",

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 
 from toryo.domain import task_readiness
 from toryo.domain.task_readiness import StartBlocker
+from toryo.domain.tasks import Status
 from toryo.workflow import launch_rules
 from toryo.workflow.launch_rules import Verdict, hold
 from toryo.workflow.rules import Rule, first_match
 from toryo.workflow.snapshot import RuleInput
+
+OWN_PART = "own_part"
+"""Of a part of its agent's own task: the agent begins it when it comes to it. No reason that people read."""
 
 
 def hindrance(case: RuleInput) -> StartBlocker | None:
@@ -21,7 +25,23 @@ def hindrance(case: RuleInput) -> StartBlocker | None:
     return next(task_readiness.hindrances(case.tree_state, case.main), None)
 
 
+def above_waits(case: RuleInput) -> bool:
+    """A task above is a draft, or its agent begins it only when a person says so."""
+    of_project = case.tree_state.project.settings.start
+    return any(
+        above.status is Status.BACKLOG
+        or (above.status is Status.TODO and above.assignee_id is not None and not above.in_line(of_project))
+        for above in case.tree.ancestors(case.main)
+    )
+
+
 LINE_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
+    Rule(
+        "L0",
+        "A task above it is in the backlog, or waits for somebody to start it",
+        above_waits,
+        hold("above_waits"),
+    ),
     Rule(
         "L1",
         "Its agent is in cooldown after a failure, or the quota of its account is used up",
@@ -57,9 +77,17 @@ LINE_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 )
 """After guard 1, whose reasons come first, and before rows 16 and 17 of the launch decision."""
 
+OF_ONE_TASK = frozenset(
+    {StartBlocker.ANCESTOR_CLOSED.value, OWN_PART, "above_waits", "task_budget_exhausted", "may_conflict"}
+    | {"waiting_for_merge"}
+)
+"""What keeps one task in line, and says nothing about those behind it."""
+
 
 def decide(case: RuleInput) -> str | None:
     """Why the task stays in line; None: it starts."""
+    if not case.tree.is_main(case.main):
+        return OWN_PART
     if (hindered := hindrance(case)) is not None:
         return hindered.value
     row = first_match(LINE_ROWS, case)

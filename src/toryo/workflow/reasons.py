@@ -76,6 +76,12 @@ _OF_TASKS = (
         released_by="Activate its assignee or add it to the project, or assign another agent.",
     ),
     Reason("parallel_limit", Moves.BY_ITSELF),
+    Reason(
+        "above_waits",
+        Moves.ON_PURPOSE,
+        "A task above it is in the backlog, or nobody has started it.",
+        released_by="Start the task above it.",
+    ),
     Reason("resting", Moves.BY_ITSELF, "The last attempt was lost. The next one starts after a pause."),
     Reason(
         "no_agent_for_queue",

@@ -1,4 +1,4 @@
-"""What a person does in the demo, and what the demo does for them if nobody comes: approve, start, answer, merge.
+"""What a person does in the demo, and what the demo does for them if nobody comes: approve, answer, merge.
 
 Each is told when it comes up, with the command for it. Somebody at the dashboard of `toryo demo --keep` may be faster;
 what they have decided is left as it is.
@@ -18,7 +18,7 @@ from toryo.client import RefusalError
 from toryo.demo_team import JOBS
 from toryo.domain.texts import one_line
 
-APPROVAL, START, QUESTION, REVIEW = "approval", "start", "question", "review"
+APPROVAL, QUESTION, REVIEW = "approval", "question", "review"
 ANSWER = "green"
 MERGE_SECONDS = 60.0
 
@@ -79,8 +79,6 @@ class Answers:
                 yield (kind, need["task_id"]), need
         for task in tasks:
             id_, status = task["task_id"], task["status"]
-            if status == "backlog" and task["approval"] == "approved":
-                yield (START, id_), task
             if task["title"] in JOBS[self.project].also and status == "in_progress":
                 for need in needs:
                     if (need["kind"], need["task_id"]) == ("message", id_):
@@ -94,9 +92,6 @@ class Answers:
             case "approval":
                 self.here.send("POST", f"/tasks/{task}/approve", {"version": need["request"]["version"]})
                 self.told("  Nobody did it: the demo approves it.")
-            case "start":
-                self.here.send("POST", f"/tasks/{task}/move", {"status": "in_progress"})
-                self.told("  Nobody did it: the demo starts it.")
             case "question":
                 path = f"/projects/{self.project}/chats/{need['agent_id']}/messages"
                 self.here.send("POST", path, {"content": ANSWER})
@@ -112,8 +107,6 @@ def _waiting(kind: str, need: Need) -> str:
         case "approval":
             said = f"Iris asks for approval: {one_line(need['request']['title'])}."
             return f"{said} You would press a in the dashboard, or run: {toryo} task approve {task}"
-        case "start":
-            return f"It is approved: {one_line(need['title'])}. You would run: {toryo} task move {task} in_progress"
         case "question":
             said = f"Theo asks: {one_line(need['text'])}"
             return f"{said} You would answer in its chat, or run: {toryo} chat {need['agent_id']}"

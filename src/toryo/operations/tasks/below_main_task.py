@@ -181,6 +181,8 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult
     _refuse_others(call, task)
     if task.status is to and task.moved_session == session.id and task.moved_from is not None:
         return _moved(task, task.moved_from, reason)
+    if mutations.begun_by_its_line(call, task, to):
+        return _moved(task, Status.TODO, reason)
     mutations.refuse_restless(call, task)
     if to is Status.COMPLETED:
         asked = {"task_id": task.id, "status": to.value}

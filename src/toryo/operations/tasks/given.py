@@ -25,7 +25,7 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "dependencies": tuple,
     "acceptance": acceptance_checks.kept,
     "touches": patterns,
-    "start": Start,
+    "start": lambda start: start and Start(start),
 }
 """How the domain reads a field that is written in another way than it is kept. All others are kept as they are."""
 

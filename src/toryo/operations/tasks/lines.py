@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toryo.domain import moves
+from toryo.domain import moves, task_readiness
 from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -29,16 +30,25 @@ def place(call: Call, task: Task) -> schemas.Line | None:
     project = call.tx.projects.find(task.project_id)
     if project is None or not task.in_line(project.settings.start):
         return None
-    agent = call.tx.agents.find(task.assignee_id or "")
-    if agent is None or agent.human:
+    tree_state = call.tree_state(task)
+    agent = tree_state.agents.get(task.assignee_id or "")
+    if agent is None or not task_readiness.in_line(tree_state, task):
         return None
     before = call.tx.tasks.before_in_line(task, project.settings.start, EXACT)
     named: list[schemas.NamedTask] = [{"task_id": task_id, "title": title} for task_id, title in before[:NAMED]]
-    return {"agent_id": agent.id, "place": len(before) + 1, "before": named, "message": _waits_for(call, task, before)}
+    return {
+        "agent_id": agent.id,
+        "place": len(before) + 1,
+        "before": named,
+        "message": _waits_for(call, tree_state, task, before),
+    }
 
 
-def _waits_for(call: Call, task: Task, before: Sequence[tuple[str, str]]) -> Worded:
+def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[tuple[str, str]]) -> Worded:
     assert task.assignee_id is not None
+    hindered = next(task_readiness.hindrances(tree_state, task), None)
+    if hindered is not None and not task_readiness.starts_by_itself(tree_state, task):
+        return together((moves.refusal_to_start(tree_state, task, hindered).message,))
     if before:
         return say(
             "It starts by itself: number {place} in the line of {agent_id}, after {title}.",
@@ -46,9 +56,7 @@ def _waits_for(call: Call, task: Task, before: Sequence[tuple[str, str]]) -> Wor
             agent_id=task.assignee_id,
             title=quoted(before[0][1]),
         )
-    tree_state = call.tree_state(task)
     case = RuleInput(call.snapshot(task.assignee_id, task.project_id), tree_state, task)
-    hindered = line_rules.hindrance(case)
     if hindered is not None:
         why: Worded | str = moves.refusal_to_start(tree_state, task, hindered).message
     else:

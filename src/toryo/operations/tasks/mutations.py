@@ -214,7 +214,10 @@ def forget_idle_launches(call: Call, root_id: str) -> None:
 # --- lines: tasks that begin by themselves ----------------------------------------------------------------------------
 
 LOOK = 20
-"""How many of the first tasks of a line are looked at; of those behind, parts of what is in progress."""
+"""How many tasks of a line are looked at at a time. Of those behind what waits for its agent, only parts of other tasks
+are looked at: these may need no further place."""
+MOST_KEPT = 200
+"""How many that are kept for reasons of their own are looked at before the rest is left to the next look."""
 
 
 def meet(call: Call, completed: Sequence[Task]) -> list[Task]:
@@ -242,8 +245,21 @@ def go_on(call: Call, changed: Iterable[Task], freed: Iterable[Task] = ()) -> No
         (task.project_id, task.assignee_id) for task in changed if not task.dependencies_left and _waits(call, task)
     }
     lines |= {(task.project_id, task.assignee_id) for task in freed if not task.for_queue}
-    for project_id, agent_id in sorted(line for line in lines if line[1] is not None):
-        assert agent_id is not None
+    found = {(project_id, agent_id) for project_id, agent_id in lines if agent_id is not None}
+    if call.later_lines is not None:
+        call.later_lines |= found
+        return
+    for project_id, agent_id in sorted(found):
+        start_line(call, project_id, agent_id)
+
+
+@contextmanager
+def lines_later(call: Call) -> Iterator[None]:
+    """Several changes of one task are one act: its line goes on after the last of them."""
+    call.later_lines = later = set[tuple[str, str]]()
+    yield
+    call.later_lines = None
+    for project_id, agent_id in sorted(later):
         start_line(call, project_id, agent_id)
 
 
@@ -252,36 +268,59 @@ def _waits(call: Call, task: Task) -> bool:
     return project is not None and task.in_line(project.settings.start)
 
 
+def begun_by_its_line(call: Call, task: Task, to: Status) -> bool:
+    """Whether somebody who starts it comes a moment later than Toryo."""
+    project = call.tx.projects.find(task.project_id)
+    flows = project is not None and (task.start or project.settings.start) is Start.WHEN_READY
+    return to is Status.IN_PROGRESS and task.in_progress and flows
+
+
+def put_in_line(call: Call, task: Task) -> Task:
+    """A request that was approved: it starts as soon as it can, in every project."""
+    waiting = call.tx.tasks.save(task, replace(task, start=Start.WHEN_READY))
+    if waiting.status is not Status.BACKLOG:
+        return waiting
+    with as_server(call):
+        return move(call, call.tree_state(waiting), waiting, Status.TODO, "it was approved")
+
+
 def start_line(call: Call, project_id: str, agent_id: str) -> None:
     """Starts the first tasks of an agent's line, as far as they are ready and it has places."""
     project = call.tx.projects.find(project_id)
     if project is None or not project.active:
         return
     for parts in (False, True):
-        found = call.tx.tasks.ready_in_line(project_id, agent_id, project.settings.start, LOOK, parts=parts)
-        agent = call.tx.agents.find(agent_id) if found else None
-        if agent is None or agent.human:  # a person begins what they want to begin
-            return
-        full = [task for task in found if not _start_in_line(call, task, project.settings.start)]
-        if len(full) < LOOK:
-            return
+        kept: list[str] = []
+        while len(kept) < MOST_KEPT and line_rules.OF_ONE_TASK.issuperset(kept):
+            passed = len(kept)
+            found = call.tx.tasks.ready_in_line(
+                project_id, agent_id, project.settings.start, passed + LOOK, parts=parts
+            )[passed:]
+            agent = call.tx.agents.find(agent_id) if found else None
+            if agent is None or agent.human:  # a person begins what they want to begin
+                return
+            reasons = [_kept_in_line(call, task, project.settings.start) for task in found]
+            kept += [each for each in reasons if each is not None]
+            if len(found) < LOOK:
+                return
 
 
-def _start_in_line(call: Call, task: Task, of_project: Start) -> bool:
-    """Whether it is in progress now."""
+def _kept_in_line(call: Call, task: Task, of_project: Start) -> str | None:
+    """Why it stays in line; None: it has left it."""
     current = _stored(call, task.id)
     if not current.in_line(of_project):
-        return current.in_progress
+        return None
     assert current.assignee_id is not None
     snapshot = call.snapshot(current.assignee_id, current.project_id)
-    if line_rules.decide(RuleInput(snapshot, call.tree_state(current), current)) is not None:
-        return False
+    reason = line_rules.decide(RuleInput(snapshot, call.tree_state(current), current))
+    if reason is not None:
+        return reason
     with as_server(call):
         moved = attempted(
             call,
             partial(move, call, call.tree_state(current), current, Status.IN_PROGRESS, "it was next in line"),
         )
-    return not isinstance(moved, Refusal)
+    return moved.code.value if isinstance(moved, Refusal) else None
 
 
 # --- reviews that begin by themselves ---------------------------------------------------------------------------------
@@ -428,9 +467,7 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
             if approved
             else say("{title} ({task_id}) was rejected.", title=title, task_id=task.id),
             say("Reason: {reason}.", reason=quoted(reason)) if reason else "",
-            constant("It stays in the backlog until someone starts it.")
-            if approved and task.status is Status.BACKLOG
-            else "",
+            _what_comes_next(task) if approved else "",
         )
     )
     tell_above(call, task, "status_change", message)
@@ -445,6 +482,12 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
     session = call.tx.sessions.live_of(task.project_id, asker.id).get(Purpose.TASK)
     address = session.id if session is not None else address_of_agent(task.project_id, asker.id)
     notifications.notify(call, task, asker.id, address, "status_change", message)
+
+
+def _what_comes_next(task: Task) -> str:
+    if task.status is Status.BACKLOG:
+        return constant("It stays in the backlog until someone starts it.")
+    return constant("It starts as soon as it can.") if task.status is Status.TODO else constant("It has started.")
 
 
 def steer(call: Call, task: Task, message: str) -> str | None:

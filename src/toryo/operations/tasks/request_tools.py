@@ -200,7 +200,9 @@ def _create(
         status=Status.BACKLOG,
         requested_by=requester.id,
     ).values()
-    return call.tx.tasks.save(made.task, replace(made.task, approved_by=requester.id)) if approved else made.task
+    if not approved:
+        return made.task
+    return mutations.put_in_line(call, call.tx.tasks.save(made.task, replace(made.task, approved_by=requester.id)))
 
 
 def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:

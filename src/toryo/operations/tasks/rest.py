@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field
 
-from toryo.domain import creation_rules, moves, review_checks
+from toryo.domain import creation_rules, moves, review_checks, task_readiness
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
@@ -101,7 +101,8 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     assignees.refuse_nobody(to, wanted.assignee_id)
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
-    if to is not Status.IN_PROGRESS or made.task.in_line(project.settings.start) or made.task.in_progress:
+    waits = task_readiness.in_line(call.tree_state(made.task), made.task)
+    if to is not Status.IN_PROGRESS or waits or made.task.in_progress:
         return _answer(call, made.task, below_main_task.show_created(made), [])
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
@@ -282,7 +283,9 @@ class EditTask(OneTask):
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
     touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
-    start: schemas.StartName | None = Field(None, description="New: who starts it, when_ready (Toryo) or manual.")
+    start: schemas.StartName | None = Field(
+        None, description="New: who starts it, when_ready (Toryo) or manual; null: the project's setting."
+    )
     budget_usd: Dollars | None = Field(
         None, description="New US dollars that it and its subtasks may cost; null: no limit."
     )
@@ -306,16 +309,17 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     told."""
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
-    if "assignee_id" in wanted.model_fields_set and wanted.assignee_id != task.assignee_id:
-        project = call.project(task.project_id)
-        assignees.refuse(call, project, wanted.assignee_id, task.agent_type if wanted.assignee_id else None)
-        mutations.assign(call, call.tree_state(task), task, wanted.assignee_id)
-        task = call.task(task.id)
-    if wanted.add_dependencies or wanted.remove_dependencies:
-        mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
-        task = call.task(task.id)
-    if wanted.model_fields_set & mutations.Edit.__annotations__.keys():
-        mutations.edit(call, task, **given.edit(wanted))
+    with mutations.lines_later(call):
+        if "assignee_id" in wanted.model_fields_set and wanted.assignee_id != task.assignee_id:
+            project = call.project(task.project_id)
+            assignees.refuse(call, project, wanted.assignee_id, task.agent_type if wanted.assignee_id else None)
+            mutations.assign(call, call.tree_state(task), task, wanted.assignee_id)
+            task = call.task(task.id)
+        if wanted.add_dependencies or wanted.remove_dependencies:
+            mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
+            task = call.task(task.id)
+        if wanted.model_fields_set & mutations.Edit.__annotations__.keys():
+            mutations.edit(call, task, **given.edit(wanted))
     return _shown(call, task.id)
 
 
@@ -361,7 +365,7 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
     to = status_named(wanted.status)
     before = task.status
     for step in moves.steps(before, to):
-        if task.status is not step or before is step:  # it may have been next in line
+        if not mutations.begun_by_its_line(call, task, step):
             mutations.move(call, call.tree_state(task), task, step, wanted.reason)
         task = call.task(task.id)
     if to is Status.FAILED:
@@ -379,16 +383,20 @@ class Judge(OneTask):
     version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
 
+class Approve(Judge):
+    approve_only: bool = Field(False, description="Leave it in the backlog, for a person to start.")
+
+
 @operation(
     "approve_task",
     grant=Grant.WRITER,
-    parameters=Judge,
+    parameters=Approve,
     route=Route("POST", "/tasks/{task_id}/approve"),
     tool=False,
 )
-def approve_task(call: Call, wanted: Judge) -> FiledTask:
-    """Approve a requested task; from then on it may be started. With `version`, only as you have seen it."""
-    return _judged(call, wanted, Approval.APPROVED, "task.approved")
+def approve_task(call: Call, wanted: Approve) -> FiledTask:
+    """Approve a requested task: its agent starts it as soon as it can. With `version`, only as you have seen it."""
+    return _judged(call, wanted, Approval.APPROVED, "task.approved", starts=not wanted.approve_only)
 
 
 @operation(
@@ -403,7 +411,7 @@ def reject_task(call: Call, wanted: Judge) -> FiledTask:
     return _judged(call, wanted, Approval.REJECTED, "task.rejected")
 
 
-def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> FiledTask:
+def _judged(call: Call, wanted: Judge, to: Approval, kind: str, *, starts: bool = False) -> FiledTask:
     task = _entered(call, wanted.task_id, wanted.version)
     refusal = moves.refusal_to_judge(call.tree_state(task), task, call.actor)
     if task.approval is to and (refusal is None or refusal.code is not Code.PERMISSION_DENIED):
@@ -414,8 +422,11 @@ def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> FiledTask:
     judged = replace(task, approval=to, approved_by=by, updated_at=call.now)
     call.tx.tasks.save(task, judged)
     call.event(kind, task=judged, fact=True, data={"reason": wanted.reason})
-    mutations.tell_judged(call, judged, kind.removeprefix("task."), wanted.reason)
+    if starts and task.requested_by is not None:
+        mutations.put_in_line(call, call.task(task.id))
+    mutations.tell_judged(call, call.task(task.id), kind.removeprefix("task."), wanted.reason)
     mutations.hint(call, [judged])
+    mutations.go_on(call, [call.task(task.id)])
     return _shown(call, task.id)
 
 
