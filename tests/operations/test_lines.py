@@ -237,3 +237,14 @@ def test_a_request_that_is_approved_starts_as_soon_as_it_can(world: World, start
     assert statuses(world, first, later, left) == ["in_progress", "todo", "backlog"]
     world.move(first, "completed")
     assert statuses(world, later, left) == ["in_progress", "backlog"]
+
+
+def test_the_last_of_a_chain_of_tasks_says_that_it_starts_by_itself(flowing: World) -> None:
+    first = flowing.task("w1", status="todo")
+    second = flowing.task("w1", status="todo", dependencies=[first])
+    third = flowing.task("w2", status="todo", dependencies=[second])
+    message = flowing.owner.call("show_task", task_id=third)["task"]["line"]["message"]
+    assert message.startswith("It starts by itself: first in the line of w2. ")
+    flowing.move(second, "cancelled", "no")
+    message = flowing.owner.call("show_task", task_id=third)["task"]["line"]["message"]
+    assert message.startswith(f"Task {third} depends on")

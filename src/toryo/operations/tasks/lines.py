@@ -47,7 +47,7 @@ def place(call: Call, task: Task) -> schemas.Line | None:
 def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[tuple[str, str]]) -> Worded:
     assert task.assignee_id is not None
     hindered = next(task_readiness.hindrances(tree_state, task), None)
-    if hindered is not None and not task_readiness.starts_by_itself(tree_state, task):
+    if hindered is not None and tree_state.tree.dependency_failed(task):  # somebody has to change something first
         return together((moves.refusal_to_start(tree_state, task, hindered).message,))
     if before:
         return say(
