@@ -199,10 +199,10 @@ def test_who_asks_for_a_task_is_told_what_becomes_of_it(crew: World) -> None:
     crew.task("boss")
     boss = crew.start("boss")
     above = boss.call("request_task", title="Sweep", assignee_id="w1")
-    assert "Requested and approved" in above["message"]
+    assert "Requested and approved: the task stays in the backlog" in above["message"]
     worker = working(crew)
     beside = worker.call("request_task", title="Sweep", assignee_id="w2")
-    assert "until a person approves and starts it" in beside["message"]
+    assert "until a person approves it" in beside["message"]
 
 
 def test_a_long_task_is_read_once_and_only_reminded_of_afterwards(crew: World) -> None:

@@ -286,8 +286,8 @@ def approve_task(
     yes: Annotated[bool, flag("Do not ask for confirmation.", "--yes")] = False,
     approve_only: Annotated[bool, flag("Leave it in the backlog, to start it later.", "--approve-only")] = False,
 ) -> None:
-    """Approve a requested task, which then starts as soon as it can. Shows the task and asks for confirmation; approves
-    only what was shown."""
+    """Approve a requested task; it then starts. Shows the task and asks for confirmation; approves only what was
+    shown."""
     shown = here.get(f"/tasks/{task}")["task"]
     if shown["approval"] == "approved":
         words = f"{shown['task_id']} does not need approval; it is {shown['status']}"

@@ -66,7 +66,7 @@ def _form(caller: Caller, _for_queue: bool) -> Form | None:
     leads=True,
 )
 def request_task(call: Call, wanted: RequestTask) -> TaskResult:
-    """Request a task for an agent or a person. Returns at once; a person must approve and start it."""
+    """Request a task for an agent or a person. Returns at once; a person must approve it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)
     message = _consent(call, wanted.message_id)
@@ -91,11 +91,18 @@ def request_task(call: Call, wanted: RequestTask) -> TaskResult:
     )
     if not approved:
         approvals.ask_approvers(call, task)
-    elif message is not None:
+    elif message is not None:  # a person has said yes to it
         approvals.tell_consented(call, task, requester)
-    told = words("requested.approved" if approved else "requested.pending", project.settings.language)
+        task = mutations.put_in_line(call, task)
+    told = words(f"requested.{_outcome(approved, message)}", project.settings.language)
     shown = rendering.task(task, call.tx.tasks.details(task.id), ())
     return {"success": True, "task_id": task.id, "task": shown, "message": told}
+
+
+def _outcome(approved: bool, message: Message | None) -> str:
+    if not approved:
+        return "pending"
+    return "approved" if message is None else "consented"
 
 
 def _approves(call: Call, message: Message, wanted: RequestTask) -> bool:
@@ -200,9 +207,7 @@ def _create(
         status=Status.BACKLOG,
         requested_by=requester.id,
     ).values()
-    if not approved:
-        return made.task
-    return mutations.put_in_line(call, call.tx.tasks.save(made.task, replace(made.task, approved_by=requester.id)))
+    return call.tx.tasks.save(made.task, replace(made.task, approved_by=requester.id)) if approved else made.task
 
 
 def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
