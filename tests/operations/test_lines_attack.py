@@ -164,37 +164,8 @@ def test_an_agent_with_many_places_gets_as_many_tasks_at_once(world: World) -> N
     assert statuses(world, *tasks) == ["in_progress"] * 30 + ["todo"] * 3
 
 
-@pytest.mark.xfail(strict=True, reason="a task at work counts for the forecast only once it has its worktree")
-def test_what_would_change_the_files_of_a_task_that_has_just_begun_leaves_its_agent_to_others(world: World) -> None:
-    forecast = Forecast(world)
-    forecast.set(start="when_ready")
-    first, same, other = (
-        forecast.task(agent, path, status="todo") for agent, path in (("w1", "a.py"), ("w2", "a.py"), ("w2", "b.py"))
-    )
-    forecast.told(forecast.launch("w1"), touched=["a.py"])
-    assert statuses(world, first, same, other) == ["in_progress", "todo", "in_progress"]
-
-
-@pytest.mark.xfail(strict=True, reason="manual stays with a task that was put back, also after somebody has started it")
-def test_what_was_put_back_and_started_again_by_hand_is_in_line_as_before_after_a_retry(flowing: World) -> None:
-    task = flowing.task("w1", status="todo")
-    for status in ("todo", "in_progress", "failed", "todo"):
-        flowing.move(task, status, "why")
-    assert statuses(flowing, task) == ["in_progress"]
-
-
 def test_a_task_that_waits_for_a_cancelled_one_does_not_say_that_it_starts_by_itself(flowing: World) -> None:
     needed = flowing.task("w2", status="backlog")
     task = flowing.task("w1", status="todo", dependencies=[needed])
     flowing.move(needed, "cancelled", "no")
     assert "It starts by itself" not in flowing.show(task)["line"]["message"]
-
-
-@pytest.mark.xfail(strict=True, reason="no need is told")
-def test_people_are_told_of_a_task_in_line_whose_agent_is_inactive(flowing: World) -> None:
-    flowing.owner.call("deactivate_agent", agent_id="w1")
-    task = flowing.task("w1", status="backlog")
-    flowing.move(task, "todo")
-    flowing.advance(24 * 3600)
-    flowing.housekeep()
-    assert task in [each.get("task_id") for each in flowing.owner.call("needs_you")["items"]]
