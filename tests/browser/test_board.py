@@ -178,7 +178,6 @@ def test_a_request_is_approved_or_rejected_on_the_board_and_the_approved_one_is_
         page.keyboard.press("Escape")
         expect(card(page, "dance")).to_contain_text("Rejected")
 
-        carry(page, "sweep", of="Backlog", to="In progress")
         expect(card(page, "sweep", "Completed")).to_be_visible()
     wanted = works.tasks("house")
     assert (wanted["sweep"]["approval"], wanted["dance"]["approval"]) == ("approved", "rejected")
