@@ -169,3 +169,52 @@ def test_a_task_that_waits_for_a_cancelled_one_does_not_say_that_it_starts_by_it
     task = flowing.task("w1", status="todo", dependencies=[needed])
     flowing.move(needed, "cancelled", "no")
     assert "It starts by itself" not in flowing.show(task)["line"]["message"]
+
+
+# --- what a reader found ----------------------------------------------------------------------------------------------
+
+
+def test_a_part_waits_for_the_start_of_what_it_is_a_part_of(flowing: World) -> None:
+    flowing.member("lena", "owner")
+    flowing.owner.call("add_member", project_id=flowing.project_id, agent_id="lena")
+    needed = flowing.task("w1", status="todo")
+    persons = flowing.task("lena", status="todo")
+    waiting = flowing.task("boss", status="todo", dependencies=[needed])
+    parts = [flowing.task("w2", status="todo", parent_task_id=each) for each in (persons, waiting)]
+    assert statuses(flowing, *parts) == ["todo", "todo"]
+    flowing.move(needed, "completed")
+    assert statuses(flowing, waiting, *parts) == ["in_progress", "todo", "in_progress"]
+    flowing.move(parts[1], "completed")
+    flowing.move(persons, "in_progress")
+    assert statuses(flowing, parts[0]) == ["in_progress"]
+
+
+def test_a_manager_does_not_wait_for_a_part_below_one_that_it_has_not_started(world: World) -> None:
+    world.crew(2, decomposition="optional")
+    world.task("boss")
+    boss = world.start("boss")
+    made = in_batch(boss, {"local_id": "C", "assignee_id": "w1", "start": "manual"})
+    world.task("w2", status="todo", parent_task_id=made["C"], start="when_ready")
+    boss.call("get_next_action")
+    assert boss.ask("select_action", action="wait").refused
+
+
+def test_a_schedule_hears_that_its_agent_is_inactive(flowing: World) -> None:
+    flowing.owner.call("deactivate_agent", agent_id="w1")
+    flowing.owner.refused(
+        "file_task", None, project_id=flowing.project_id, title="x", assignee_id="w1", status="in_progress"
+    )
+
+
+def test_what_was_put_back_and_started_again_by_hand_is_in_line_as_before_after_a_retry(flowing: World) -> None:
+    task = flowing.task("w1", status="todo")
+    for status in ("todo", "in_progress", "failed", "todo"):
+        flowing.move(task, status, "why")
+    assert statuses(flowing, task) == ["in_progress"]
+
+
+def test_who_waits_for_an_account_is_told_so(flowing: World) -> None:
+    flowing.task("w1", status="todo")
+    second = flowing.task("w1", status="todo", title="Second")
+    message = flowing.show(second)["line"]["message"]
+    assert message.startswith("It starts by itself: first in the line of w1. w1 is working on")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from toryo.domain import parallel_limit
-from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tasks import Approval, Start, Status, Task
 from toryo.domain.tree_state import TreeState
 
 
@@ -78,6 +78,16 @@ def in_line(tree_state: TreeState, task: Task) -> bool:
     return waits and (task.id not in tree_state.tree.tasks or tree_state.tree.is_main(task))
 
 
+def not_begun_above(tree_state: TreeState, task: Task) -> list[Task]:
+    """The tasks above it that begin first: drafts, and those in `todo` that somebody has, or that were put back."""
+    return [
+        above
+        for above in tree_state.tree.ancestors(task)
+        if above.status is Status.BACKLOG
+        or (above.status is Status.TODO and (above.assignee_id is not None or above.start is Start.MANUAL))
+    ]
+
+
 def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
     """Whether a task in line comes to its start although nobody does anything but the agents that work: what it needs
     is done, at work, or in line itself. Of what is in line in another tree, only what waits for nothing more."""
@@ -90,7 +100,8 @@ def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
         comes = in_line(tree_state, each) and tree_state.able(each.assignee_id) and each.approval is Approval.APPROVED
         if not comes or (elsewhere and each.dependencies_left):
             return False
-        left = [needed for needed in tree_state.tree.open_dependencies(each) if needed.id not in seen]
+        first = [] if elsewhere else not_begun_above(tree_state, each)
+        left = [needed for needed in (*tree_state.tree.open_dependencies(each), *first) if needed.id not in seen]
         seen.update(needed.id for needed in left)
         open_ones += left
     return True
@@ -104,7 +115,7 @@ def _at_work_or_queued(tree_state: TreeState, task: Task) -> bool:
 
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
     """Whether a child is ready and its assignee is able and has room; unassigned: any able worker below the manager."""
-    if not ready(tree_state, child) or in_line(tree_state, child):
+    if not ready(tree_state, child) or (in_line(tree_state, child) and tree_state.able(child.assignee_id)):
         return False
     if child.assignee_id is not None and tree_state.able(child.assignee_id):
         return parallel_limit.fits(tree_state, child)

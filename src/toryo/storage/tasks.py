@@ -126,7 +126,7 @@ _LINES = Statement(
 _BEFORE_IN_LINE = Statement(
     sa.select(_t.c.id, _t.c.title)
     .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.agent_type.is_(None))
-    .where(_t.c.status == "todo", _t.c.review_of.is_(None))
+    .where(_t.c.status == "todo", _t.c.dependencies_left == 0, _waits_in_line)
     .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
     .where(
         sa.tuple_(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)

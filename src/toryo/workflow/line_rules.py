@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from toryo.domain import task_readiness
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import Status
 from toryo.workflow import launch_rules
 from toryo.workflow.launch_rules import Verdict, hold
 from toryo.workflow.rules import Rule, first_match
@@ -25,21 +24,11 @@ def hindrance(case: RuleInput) -> StartBlocker | None:
     return next(task_readiness.hindrances(case.tree_state, case.main), None)
 
 
-def above_waits(case: RuleInput) -> bool:
-    """A task above is a draft, or its agent begins it only when a person says so."""
-    of_project = case.tree_state.project.settings.start
-    return any(
-        above.status is Status.BACKLOG
-        or (above.status is Status.TODO and above.assignee_id is not None and not above.in_line(of_project))
-        for above in case.tree.ancestors(case.main)
-    )
-
-
 LINE_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
     Rule(
         "L0",
-        "A task above it is in the backlog, or waits for somebody to start it",
-        above_waits,
+        "A task above it is in the backlog, or has not been started",
+        lambda c: bool(task_readiness.not_begun_above(c.tree_state, c.main)),
         hold("above_waits"),
     ),
     Rule(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toryo.domain import moves, task_readiness
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
@@ -49,19 +50,25 @@ def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[t
     hindered = next(task_readiness.hindrances(tree_state, task), None)
     if hindered is not None and tree_state.tree.dependency_failed(task):  # somebody has to change something first
         return together((moves.refusal_to_start(tree_state, task, hindered).message,))
+    place = say("It starts by itself: first in the line of {agent_id}.", agent_id=task.assignee_id)
     if before:
-        return say(
+        place = say(
             "It starts by itself: number {place} in the line of {agent_id}, after {title}.",
             place=f"{len(before) + 1}{'' if len(before) < EXACT else '+'}",
             agent_id=task.assignee_id,
             title=quoted(before[0][1]),
         )
-    case = RuleInput(call.snapshot(task.assignee_id, task.project_id), tree_state, task)
+    why: Worded | str = ""
     if hindered is not None:
-        why: Worded | str = moves.refusal_to_start(tree_state, task, hindered).message
-    else:
-        why = constant(REASONS[reason].words) if (reason := line_rules.decide(case)) is not None else ""
-    return together((say("It starts by itself: first in the line of {agent_id}.", agent_id=task.assignee_id), why))
+        if not before or hindered is not StartBlocker.PARALLEL_LIMIT:
+            why = moves.refusal_to_start(tree_state, task, hindered).message
+    elif not before:
+        case = RuleInput(call.snapshot(task.assignee_id, task.project_id), tree_state, task)
+        reason = line_rules.decide(case)
+        rows = (row.words for row in line_rules.LINE_ROWS if row.then.reason == reason)
+        said = REASONS[reason].words if reason is not None and reason in REASONS else ""
+        why = constant(said or next(rows, "")) if reason is not None else ""
+    return together((place, why))
 
 
 def go_on_in(call: Call, project_id: str) -> None:

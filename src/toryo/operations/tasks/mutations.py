@@ -100,9 +100,7 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     last: dict[str, Task] = {}
     for change in changes:
         first.setdefault(change.before.id, change.before)
-        last[change.after.id] = change.after
-        if change.verb == "put_back" and (actor.person or not actor.everything):  # until somebody says otherwise
-            last[change.after.id] = replace(change.after, start=Start.MANUAL)
+        last[change.after.id] = _by_hand(change, actor)
     waiting = _waiting_reviews(call, first.values(), last, actor)  # before what is changed is written, which is once
     for task_id, after in last.items():
         call.tx.tasks.save(first[task_id], after)
@@ -123,7 +121,18 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for review in waiting:
         start_review(call, _stored(call, review.id))
     freed = [each for each in first.values() if each.in_progress and not last[each.id].in_progress]
-    go_on(call, [*last.values(), *_met(call, last, behind)], freed)
+    begun = [each for each in last.values() if each.children_ever and each.in_progress]
+    below = [child for each in begun for child in call.tx.tasks.tree(each.root_id).children(each)]
+    go_on(call, [*last.values(), *_met(call, last, behind), *below], freed)
+
+
+def _by_hand(change: Change, actor: Actor) -> Task:
+    """What is put back by hand is started by hand; from then on as before."""
+    if change.verb == "put_back" and (actor.person or not actor.everything):
+        return replace(change.after, start=Start.MANUAL)
+    if change.verb == "started" and actor.person and change.before.moved_from is Status.IN_PROGRESS:
+        return replace(change.after, start=None)
+    return change.after
 
 
 def _end_what_depends(call: Call, before: Task, after: Task) -> None:
@@ -217,7 +226,7 @@ LOOK = 20
 """How many tasks of a line are looked at at a time. Of those behind what waits for its agent, only parts of other tasks
 are looked at: these may need no further place."""
 MOST_KEPT = 200
-"""How many that are kept for reasons of their own are looked at before the rest is left to the next look."""
+"""How many that are kept for reasons of their own are looked at; what is behind so many waits for them."""
 
 
 def meet(call: Call, completed: Sequence[Task]) -> list[Task]:
@@ -276,7 +285,9 @@ def begun_by_its_line(call: Call, task: Task, to: Status) -> bool:
 
 
 def put_in_line(call: Call, task: Task) -> Task:
-    """A request that was approved: it starts as soon as it can, in every project."""
+    """A request that was approved: it starts as soon as it can, in every project, unless somebody has put it back."""
+    if task.status is Status.TODO and task.start is Start.MANUAL:
+        return task
     waiting = call.tx.tasks.save(task, replace(task, start=Start.WHEN_READY))
     if waiting.status is not Status.BACKLOG:
         return waiting
@@ -287,22 +298,22 @@ def put_in_line(call: Call, task: Task) -> Task:
 def start_line(call: Call, project_id: str, agent_id: str) -> None:
     """Starts the first tasks of an agent's line, as far as they are ready and it has places."""
     project = call.tx.projects.find(project_id)
-    if project is None or not project.active:
+    agent = call.tx.agents.find(agent_id)
+    if project is None or agent is None or not project.active or agent.human:  # a person begins what they want to begin
         return
     for parts in (False, True):
-        kept: list[str] = []
-        while len(kept) < MOST_KEPT and line_rules.OF_ONE_TASK.issuperset(kept):
-            passed = len(kept)
-            found = call.tx.tasks.ready_in_line(
-                project_id, agent_id, project.settings.start, passed + LOOK, parts=parts
-            )[passed:]
-            agent = call.tx.agents.find(agent_id) if found else None
-            if agent is None or agent.human:  # a person begins what they want to begin
-                return
-            reasons = [_kept_in_line(call, task, project.settings.start) for task in found]
-            kept += [each for each in reasons if each is not None]
-            if len(found) < LOOK:
-                return
+        kept, goes_on = 0, True
+        while goes_on and kept < MOST_KEPT:
+            found = call.tx.tasks.ready_in_line(project_id, agent_id, project.settings.start, kept + LOOK, parts=parts)
+            goes_on = len(found) == kept + LOOK
+            for task in found[kept:]:
+                reason = _kept_in_line(call, task, project.settings.start)
+                kept += reason is not None
+                if reason is not None and reason not in line_rules.OF_ONE_TASK:
+                    goes_on = False
+                    break
+        if not kept:  # nothing is behind
+            return
 
 
 def _kept_in_line(call: Call, task: Task, of_project: Start) -> str | None:
@@ -467,7 +478,7 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
             if approved
             else say("{title} ({task_id}) was rejected.", title=title, task_id=task.id),
             say("Reason: {reason}.", reason=quoted(reason)) if reason else "",
-            _what_comes_next(task) if approved else "",
+            _what_comes_next(call, task) if approved else "",
         )
     )
     tell_above(call, task, "status_change", message)
@@ -484,10 +495,13 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
     notifications.notify(call, task, asker.id, address, "status_change", message)
 
 
-def _what_comes_next(task: Task) -> str:
+def _what_comes_next(call: Call, task: Task) -> str:
     if task.status is Status.BACKLOG:
         return constant("It stays in the backlog until someone starts it.")
-    return constant("It starts as soon as it can.") if task.status is Status.TODO else constant("It has started.")
+    if task.in_progress:
+        return constant("It has started.")
+    waits = task_readiness.in_line(call.tree_state(task), task)
+    return constant("It starts as soon as it can.") if waits else ""
 
 
 def steer(call: Call, task: Task, message: str) -> str | None:

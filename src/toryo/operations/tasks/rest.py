@@ -101,7 +101,8 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     assignees.refuse_nobody(to, wanted.assignee_id)
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
-    waits = task_readiness.in_line(call.tree_state(made.task), made.task)
+    tree_state = call.tree_state(made.task)
+    waits = task_readiness.in_line(tree_state, made.task) and tree_state.active_member(made.task.assignee_id)
     if to is not Status.IN_PROGRESS or waits or made.task.in_progress:
         return _answer(call, made.task, below_main_task.show_created(made), [])
     try:

@@ -82,6 +82,7 @@ def make(
     if draft.assignee_id is None:
         return made.task, None
     try:
-        return mutations.move(call, call.tree_state(made.task), made.task, Status.IN_PROGRESS), None
+        begun = mutations.move(call, call.tree_state(made.task), made.task, Status.IN_PROGRESS)
+        return call.tx.tasks.save(begun, replace(begun, start=None)), None
     except Refusal as refusal:  # its agent has other work
         return call.tx.tasks.save(made.task, replace(made.task, start=Start.WHEN_READY)), refusal.message
