@@ -221,6 +221,7 @@ def _how_to(reader: Reader) -> None:
     reader.read("toryo project pause PRJ")
     reader.read("toryo usage ")
     reader.read('toryo task add "Fix the tests"')
+    reader.leave_out("toryo project edit PRJ --set start", "lines.md is walked.")
     reader.leave_out("toryo project edit PRJ --set isolation", "worktrees.md is walked.")
     reader.leave_out("toryo playbook check", "playbooks.md is walked.")
     (reader.directory / "ann.md").write_text("You are Ann.")
@@ -542,6 +543,15 @@ def _conflicts(reader: Reader) -> None:
     reader.work("Rename the model", "mkdir app; echo new > app/models.py")
     reader.read("toryo project edit PRJ --set conflict_policy=hold")
     reader.leave_out("toryo why TASK", "Needs two agents; tests/scenarios/test_worktrees.py has them.")
+
+
+@walks("docs/how-to/lines.md")
+def _lines(reader: Reader) -> None:
+    reader.shop()
+    reader.read("toryo project edit PRJ --set start=when_ready")
+    reader.leave_out('toryo task add "Write the parser"', "tests/operations/test_lines.py tells both.")
+    reader.work("Second", "true")
+    reader.leave_out('toryo task add "Third"', "Its line is in tests/operations/test_lines.py.")
 
 
 @walks("docs/how-to/templates.md")
