@@ -67,6 +67,7 @@ def test_the_filter_of_the_board_narrows_the_timeline_and_stands_in_its_address(
     page.get_by_role("button", name="Clear filter").click()
     expect(page.get_by_role("list", name="Agents").get_by_role("listitem")).not_to_have_count(1)
     page.keyboard.press("f")
+    expect(page.get_by_role("menuitem").first).to_be_focused()  # as in test_board.py
     page.get_by_role("menuitem", name="Assignee").hover()
     page.get_by_role("menuitem", name="bob").click()
     page.wait_for_url("**assignee*bob*")
