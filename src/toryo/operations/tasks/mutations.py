@@ -226,7 +226,7 @@ LOOK = 20
 """How many tasks of a line are looked at at a time. Of those behind what waits for its agent, only parts of other tasks
 are looked at: these may need no further place."""
 MOST_KEPT = 200
-"""How many that are kept for reasons of their own are looked at; what is behind so many waits for them."""
+"""How many that are kept for reasons of their own are looked at; what is behind these waits for them."""
 
 
 def meet(call: Call, completed: Sequence[Task]) -> list[Task]:
