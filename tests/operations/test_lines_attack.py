@@ -213,8 +213,13 @@ def test_what_was_put_back_and_started_again_by_hand_is_in_line_as_before_after_
     assert statuses(flowing, task) == ["in_progress"]
 
 
-def test_who_waits_for_an_account_is_told_so(flowing: World) -> None:
-    flowing.task("w1", status="todo")
-    second = flowing.task("w1", status="todo", title="Second")
-    message = flowing.show(second)["line"]["message"]
-    assert message.startswith("It starts by itself: first in the line of w1. w1 is working on")
+def test_a_task_whose_agent_is_in_cooldown_stays_in_line_and_says_so(flowing: World) -> None:
+    first, second = flowing.task("w1", status="todo"), flowing.task("w1", status="todo")
+    coordinator = flowing.coordinator()
+    (launch,) = coordinator.claim(agent_ids=["w1"], free_slots=1)["start"]
+    coordinator.exited(launch["launch_id"], exit_code=1, error="not_logged_in")
+    flowing.move(first, "cancelled", "not needed")
+    assert statuses(flowing, second) == ["todo"]
+    assert "in cooldown after a failure" in flowing.show(second)["line"]["message"]
+    flowing.owner.call("resume_agent", agent_id="w1")
+    assert statuses(flowing, second) == ["in_progress"]
