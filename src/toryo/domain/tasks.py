@@ -245,10 +245,14 @@ class Task:
     def for_queue(self) -> bool:
         return self.agent_type is not None
 
+    def started_when_ready(self, of_project: Start) -> bool:
+        """Whether Toryo starts it, by its own word or else its project's."""
+        return (self.start or of_project) is Start.WHEN_READY
+
     def in_line(self, of_project: Start) -> bool:
         """Whether Toryo starts it when it is ready. What a review waits for is decided with the reviews."""
         waits = self.status is Status.TODO and not self.for_queue and self.assignee_id is not None
-        return waits and self.review_of is None and (self.start or of_project) is Start.WHEN_READY
+        return waits and self.review_of is None and self.started_when_ready(of_project)
 
     @property
     def window_open(self) -> bool:

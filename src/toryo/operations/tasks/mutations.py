@@ -280,7 +280,7 @@ def _waits(call: Call, task: Task) -> bool:
 def begun_by_its_line(call: Call, task: Task, to: Status) -> bool:
     """Whether somebody who starts it comes a moment later than Toryo."""
     project = call.tx.projects.find(task.project_id)
-    flows = project is not None and (task.start or project.settings.start) is Start.WHEN_READY
+    flows = project is not None and task.started_when_ready(project.settings.start)
     return to is Status.IN_PROGRESS and task.in_progress and flows
 
 
