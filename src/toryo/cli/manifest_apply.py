@@ -206,7 +206,7 @@ def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
             candidates = there.known(manifest, tasks[0].project)  # the circle is noted as a mistake
         for task in tasks:
             _refuse_unknown(manifest, task, "project", task.project, projects, "project")
-            if task.assignee is not None:
+            if task.assignee is not None and not task_lookup.is_anyone(task.assignee):
                 _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
             _refuse_unknown_tasks(manifest, task, tasks, candidates)
     manifest_plans.check(there.team(manifest))
@@ -385,7 +385,10 @@ def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: He
             fixed = ("status", "parent_task_id", "dependencies")
             wanted = {key: each for key, each in wanted.items() if key not in fixed}
             # Only the task itself shows its context and its checks; the list is brief.
-            _patch(plan, task, "task", one["task_id"], wanted, here.get(f"/tasks/{one['task_id']}")["task"])
+            found = here.get(f"/tasks/{one['task_id']}")["task"]
+            if task.assignee is not None and task_lookup.is_for(found, task.assignee):
+                del wanted["assignee_id"]
+            _patch(plan, task, "task", one["task_id"], wanted, found)
 
 
 def _meant(tasks: Sequence[Found]) -> Found:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, task_lookup
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.events import pages
 from toryo.cli.exit_codes import Misuse, missing
@@ -143,7 +143,7 @@ def _simulation(team: Manifest) -> Simulation:
                 team.note(at, f"simulation.arrivals[{number}].{key}: there is no {what} {name!r}; {hint}")
         _check_member(team, ("simulation", "arrivals", number, "assignee"), arrival.assignee, arrival.project)
     for task in team.tasks:
-        if task.assignee is not None:
+        if task.assignee is not None and not task_lookup.is_anyone(task.assignee):
             _check_member(team, (*task.where, "assignee"), task.assignee, task.project)
     team.fail_if_mistaken()
     return simulation

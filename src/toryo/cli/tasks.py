@@ -20,6 +20,7 @@ from toryo.cli import (
     output,
     project_lookup,
     shell_completion,
+    task_lookup,
     terminal_questions,
     worktrees,
 )
@@ -555,7 +556,7 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
         task["task_id"],
         output.status(task["status"], _NOT_APPROVED.get(task.get("approval", ""), "")),
         task["priority"],
-        task.get("assignee_id"),
+        task_lookup.whose(task),
         *((task["project_id"],) if several else ()),
         "  " * depth + task["title"],
     )
@@ -602,7 +603,7 @@ def _of_review(task: dict[str, Any]) -> str:
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results"}
+    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results", "pool"}
     if not task.get("check_results"):
         apart.discard("check_failures")  # judged by a person, or by a Coordinator of an earlier version
     over = task["status"] in ("backlog", "todo", "in_progress") and task.get("checks") != "running"
@@ -611,6 +612,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         for key, each in task.items()
         if key not in apart
     }
+    shown["assignee"] = task_lookup.whose(task)
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
     if (reviewed := task.get("review_of")) is not None:

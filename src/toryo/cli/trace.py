@@ -66,7 +66,7 @@ def _money(dollars: float | None) -> str:
 
 def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     edge = "  " * depth
-    who = task["assignee_id"] or task["agent_type"] or "nobody"
+    who = task_lookup.whose(task) or task["agent_type"] or "nobody"
     took = "" if task["duration_ms"] is None else f"  {output.duration(task['duration_ms'] / 1000)}"
     mark = output.MARKS.get(task["status"], " ")
     yield f"{edge}{mark} {task['status']:<11} {task['title']}  ({who}){took}  {task['task_id']}"

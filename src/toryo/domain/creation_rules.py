@@ -16,7 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Decomposition, Settings
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import AcceptanceCheck, Priority, Start, Task
+from toryo.domain.tasks import AcceptanceCheck, Pool, Priority, Start, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say
@@ -51,6 +51,7 @@ class Draft:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     start: Start | None = None
+    pool: Pool | None = None
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:
@@ -80,7 +81,7 @@ def refuse_worker(
             ),
             parent_task_id=parent.id,
         )
-    if any(draft.assignee_id not in (None, worker.id) for draft in drafts):
+    if any(draft.assignee_id not in (None, worker.id) or draft.pool is not None for draft in drafts):
         raise Refusal(
             Code.PERMISSION_DENIED,
             "A worker cannot assign its subtasks to other members.",

@@ -446,6 +446,8 @@ def _around(tx: Transaction, project: Project, tree: Tree, seeds: Iterable[str])
         members=LazySet(lambda: tx.agents.members_among(project.id, agents)),
         busy=LazyMapping(lambda: tx.tasks.busy(project.id, agents)),
         signed_in=LazySet(lambda: _signed_in(tx, project.id, agents if queued else ())),
+        team=LazyMapping(lambda: _team(tx, project.id)),
+        team_members=LazySet(lambda: frozenset(tx.agents.members(project.id))),
         served=LazySet(lambda: served(tx, project.id), lambda queue: _is_served(tx, project.id, queue))
         if queued
         else frozenset(),
@@ -460,6 +462,10 @@ def _agents(tx: Transaction, tree: Tree, seeds: Iterable[str]) -> Mapping[str, A
         if seed in known and known[seed].role is not Role.WORKER:
             known.update({agent.id: agent for agent in tx.agents.below(seed)})
     return known
+
+
+def _team(tx: Transaction, project_id: str) -> dict[str, Agent]:
+    return {agent.id: agent for agent in tx.agents.with_superiors(tx.agents.members(project_id))}
 
 
 def _signed_in(tx: Transaction, project_id: str, driven: Iterable[str]) -> frozenset[str]:

@@ -75,8 +75,8 @@ class Call:
         """The ids that this call has given, and what people call those things."""
         self.told: list[Event] = []
         """What happened by it."""
-        self.later_lines: set[tuple[str, str]] | None = None
-        """Projects and agents whose lines go on at the end of this act; None: at once."""
+        self.later_lines: set[tuple[str, str | None]] | None = None
+        """Projects and agents (None: anyone who is free) whose lines go on at the end of this act; None: at once."""
         self._session = self._stored = caller.session
         self._actor: tuple[Caller, Actor] | None = None
 

@@ -22,6 +22,7 @@ from toryo.operations.launches import cooldowns, end_of_session, launch_decision
 from toryo.operations.launches.cooldowns import QuotaMessage, hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
+from toryo.operations.tasks import mutations, pools
 from toryo.operations.worktrees import merge_queue
 from toryo.workflow.launch_rules import withdrawn
 
@@ -114,6 +115,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
             exit_.quota_reset_seconds or None, Length(exit_.quota_window) if exit_.quota_window else None
         )
         until = cooldowns.after_exit(call, launch, exit_.error, told, failed=_failed(exit_))
+        if (given_back := pools.is_given_back(call, launch, exit_.error)) is not None:
+            mutations.give_back(call, given_back, failures.class_of(exit_.error) or "")
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}

@@ -17,7 +17,7 @@ from toryo.domain.tasks import AcceptanceCheck, Status, priority_named
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.calls.fields import GivenPriority, Id
+from toryo.operations.calls.fields import Assignee, GivenPriority
 from toryo.operations.tasks import acceptance_checks, assignees
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.storage.sources import Sources
@@ -32,7 +32,9 @@ _FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "con
 class NewTask(Parameters):
     """Whose its tasks are, and how they begin."""
 
-    assignee_id: Id | None = Field(None, description="Their assignee: a member of the project.")
+    assignee_id: Assignee | None = Field(
+        None, description="Their assignee: a member of the project; any: anyone who is free."
+    )
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue they go to.")
     priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
     status: FirstStatus | None = Field(
@@ -45,7 +47,7 @@ class NewTask(Parameters):
 class ChangedTask(Parameters):
     """What changes of that."""
 
-    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
+    assignee_id: Assignee | None = Field(None, description="New assignee; null: nobody.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
     priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
     status: FirstStatus | None = Field(

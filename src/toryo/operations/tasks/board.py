@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, NotRequired
 
+import orjson
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -14,7 +15,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
 from toryo.domain.tasks import CLOSED, Checks, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
-from toryo.operations.calls import deeds, rendering
+from toryo.operations.calls import deeds, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Id
@@ -100,6 +101,7 @@ class BoardTask(TypedDict):
     cost_usd: float | None
     insertions: int | None
     deletions: int | None
+    pool: NotRequired[schemas.Pool]
 
 
 class BoardColumn(TypedDict):
@@ -251,7 +253,7 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
         done[parent] += many if status == Status.COMPLETED else 0
     costs, lines = call.tx.glances.costs(ids), call.tx.glances.changed(ids)
     changes = requested_changes.standing(call, [card.id for card in cards if card.status == Status.COMPLETED])
-    return [
+    shown: list[BoardTask] = [
         {
             "task_id": card.id,
             "title": card.title,
@@ -283,6 +285,10 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
         }
         for card in cards
     ]
+    for card, one in zip(cards, shown, strict=True):
+        if card.pool is not None:
+            one["pool"] = {"capabilities": orjson.loads(card.pool)["capabilities"]}
+    return shown
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------
