@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from toryo.domain import parallel_limit, pools
+from toryo.domain.agents import Role
 from toryo.domain.tasks import Approval, Start, Status, Task
 from toryo.domain.tree_state import TreeState
 
@@ -92,12 +93,13 @@ def has_agent(tree_state: TreeState, task: Task) -> bool:
 
 def not_begun_above(tree_state: TreeState, task: Task) -> list[Task]:
     """The tasks above it that begin first: drafts, and those in `todo` that somebody has, or that were put back."""
-    return [
-        above
-        for above in tree_state.tree.ancestors(task)
-        if above.status is Status.BACKLOG
-        or (above.status is Status.TODO and (above.assignee_id is not None or above.start is Start.MANUAL))
-    ]
+    return [above for above in tree_state.tree.ancestors(task) if keeps_parts(above)]
+
+
+def keeps_parts(task: Task) -> bool:
+    """Whether its parts begin after it."""
+    given = task.assignee_id is not None or task.pool is not None or task.start is Start.MANUAL
+    return task.status is Status.BACKLOG or (task.status is Status.TODO and given)
 
 
 def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
@@ -121,7 +123,10 @@ def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
 
 def _at_work_or_queued(tree_state: TreeState, task: Task) -> bool:
     if task.in_progress:
-        return tree_state.able(task.assignee_id)
+        agent = tree_state.agents.get(task.assignee_id or "")
+        # A manager whose own part is in progress would wait for itself.
+        own_part = agent is not None and agent.role is Role.MANAGER and task.id in tree_state.tree.tasks
+        return tree_state.able(task.assignee_id) and not (own_part and not tree_state.tree.is_main(task))
     return task.id in tree_state.tree.tasks and queued(tree_state, task)
 
 

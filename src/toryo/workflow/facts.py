@@ -135,7 +135,8 @@ def next_subtask(case: RuleInput) -> Task | None:
 
 
 def others_at_work(case: RuleInput) -> bool:
-    """A subtask of another able agent or a person is in progress, or an approval or a review below is open."""
+    """A subtask of another able agent or a person is in progress or in line, or an approval or a review below is
+    open."""
     return _judged_by_others(case) or any(_of_others_at_work(case, task) for task in case.front)
 
 
@@ -150,7 +151,10 @@ def at_work_for(case: RuleInput) -> list[Task]:
 
 
 def _of_others_at_work(case: RuleInput, task: Task) -> bool:
-    return task.in_progress and task.assignee_id != case.agent.id and case.tree_state.able(task.assignee_id)
+    if task.assignee_id == case.agent.id:
+        return False
+    at_work = task.in_progress and case.tree_state.able(task.assignee_id)
+    return at_work or (task.status is Status.TODO and task_readiness.starts_by_itself(case.tree_state, task))
 
 
 def rest_is_stuck(case: RuleInput) -> bool:
@@ -208,8 +212,11 @@ def _chose(case: RuleInput, choice: Choice) -> bool:
 
 
 def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
-    """The tasks that a worker told `wait_for_others` waits for; None if it waits for an approval or a review."""
-    return None if _judged_by_others(case) else frozenset(task.id for task in at_work_for(case))
+    """The tasks that a worker told `wait_for_others` waits for; None if another event is certain to come: an approval,
+    a review, or a start of what is in line."""
+    awaited = at_work_for(case)
+    certain = _judged_by_others(case) or any(task.status is Status.TODO for task in awaited)
+    return None if certain else frozenset(task.id for task in awaited)
 
 
 # --- outstanding, and new --------------------------------------------------------------------------------------------

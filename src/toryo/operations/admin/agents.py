@@ -145,6 +145,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     call.event("agent.created", agent_id=agent.id, data=data)
     for each in wanted.projects:
         join(call, each, agent.id)
+    lines.go_on_of(call, agent.id)
     return {**_agent(call, agent), "passkey": passkey, **wider_rights.told(widened)}
 
 
@@ -425,7 +426,7 @@ def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
     if ended or before:  # what was over by itself was told as a need until now
         call.event("agent.resumed", agent_id=agent.id, data={"ended": ended})
         call.tx.hint(WORK)
-        lines.go_on_of(call, agent.id)
+        lines.go_on(call)  # others work on the same accounts
     return {"success": True, "agent_id": agent.id, "ended": ended}
 
 

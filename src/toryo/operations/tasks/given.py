@@ -55,7 +55,7 @@ def taker(wanted: BaseModel, now: Task) -> tuple[str | None, Pool | None]:
         return (said.assignee_id, None) if pool is None else (None, pool)
     if "pool" in wanted.model_fields_set:
         return (None, READ["pool"](said.pool)) if said.pool is not None else (now.assignee_id, None)
-    return now.assignee_id, now.pool
+    return now.assignee_id, now.pool if now.assignee_id is None else None
 
 
 def noun(kind: Callable[..., Noun], wanted: BaseModel) -> Noun:

@@ -6,6 +6,7 @@ What is in line is started by `mutations.start_line`, in the order of the line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from toryo.domain import moves, pools, task_readiness
 from toryo.domain.task_readiness import StartBlocker
@@ -13,13 +14,14 @@ from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import schemas
+from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import mutations
 from toryo.workflow import line_rules
 from toryo.workflow.reasons import REASONS
 from toryo.workflow.snapshot import RuleInput
 
+LINES = "lines"
 EXACT = 100
 """Places up to here are counted."""
 NAMED = 3
@@ -97,8 +99,17 @@ def _kept(call: Call, tree_state: TreeState, task: Task) -> Worded | str:
     return constant(said or next(rows, "")) if reason is not None else ""
 
 
+def go_on(call: Call) -> int:
+    """What may keep several lines is over. Answers how many lines there were."""
+    found = call.tx.tasks.lines()
+    for project_id, agent_id in found:
+        start = partial(mutations.start_line, call, project_id, agent_id)
+        fault_isolation.fenced(call, LINES, start, None, project_id=project_id)
+    return len(found)
+
+
 def go_on_in(call: Call, project_id: str) -> None:
-    """The project, or how it starts tasks, has changed."""
+    """The project, how it starts tasks, or who belongs to it has changed."""
     for project, agent_id in call.tx.tasks.lines():
         if project == project_id:
             mutations.start_line(call, project_id, agent_id)

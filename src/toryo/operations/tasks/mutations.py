@@ -122,9 +122,13 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for review in waiting:
         start_review(call, _stored(call, review.id))
     freed = [each for each in first.values() if each.in_progress and not last[each.id].in_progress]
-    begun = [each for each in last.values() if each.children_ever and each.in_progress]
-    below = [child for each in begun for child in call.tx.tasks.tree(each.root_id).children(each)]
-    go_on(call, [*last.values(), *_met(call, last, behind), *below], freed)
+    go_on(call, [*last.values(), *_met(call, last, behind), *_below(call, last.values())], freed)
+
+
+def _below(call: Call, changed: Iterable[Task]) -> list[Task]:
+    """The parts of tasks that do not keep theirs."""
+    open_ones = [each for each in changed if each.children_ever and each.open and not task_readiness.keeps_parts(each)]
+    return [part for each in open_ones for part in call.tx.tasks.tree(each.root_id).descendants(each)]
 
 
 def _by_hand(change: Change, actor: Actor) -> Task:
@@ -416,7 +420,8 @@ def start_review(call: Call, review: Task) -> bool:
     elif review.in_progress:
         return False
     elif agent is not None:
-        tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
+        others = tree_state.busy.get(agent.id, frozenset()) - _above_reviewed(call, review)
+        tree_state = replace(tree_state, busy={agent.id: _at_work(call, others)})
     with as_server(call):
         moved = attempted(call, partial(move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
@@ -461,6 +466,16 @@ def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
     if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
         return True
     return bool(set(task_readiness.hindrances(tree_state, review)) - _DELAYS_A_REVIEW)
+
+
+def _above_reviewed(call: Call, review: Task) -> set[str]:
+    """The tasks that wait for what is reviewed: a reviewer who has one of these would wait for itself."""
+    found: set[str] = set()
+    above = call.tx.tasks.find(review.review_of or "")
+    while above is not None and above.parent_id is not None:
+        above = call.tx.tasks.find(above.parent_id)
+        found |= {above.id} if above is not None else set()
+    return found
 
 
 def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
@@ -860,7 +875,8 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         tell_above(call, task, "plan_change", told)
     hint(call, changed)
     _start_reviews_after_giving(call, task, assignee_id)
-    go_on(call, [_stored(call, each.id) for each in changed], [each for each in before.values() if each.in_progress])
+    stored = [_stored(call, each.id) for each in changed]
+    go_on(call, [*stored, *_below(call, stored)], [each for each in before.values() if each.in_progress])
     return _stored(call, task.id)
 
 
@@ -954,6 +970,8 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
     of_task = {name: told.pop(name) for name in changes if name in _OF_TASK}
     if "title" in of_task:
         of_task["title"] = of_task["title"].strip()
+    if "start" in of_task and task.pool is not None and task.assignee_id is None:  # no agent of the project's setting
+        of_task["start"] = of_task["start"] or Start.WHEN_READY
     after = replace(task, **of_task)
     wanted = {name: value for name, value in told.items() if value != getattr(before, name)}
     if "acceptance" in wanted:
@@ -976,7 +994,7 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
         call, after, "plan_change", f"Your task was edited: {', '.join(changed)}. Read it again: get_my_task."
     )
     hint(call, [after])
-    go_on(call, [after])
+    go_on(call, [after, *_below(call, [after])])
     return changed
 
 
