@@ -14,7 +14,7 @@ from tests.stories import Answer, World
 from toryo.domain.needs import Kind, Need
 from toryo.domain.projects import Language
 from toryo.operations.calls.credential_verification import digest
-from toryo.operations.overview import needs as overview_needs
+from toryo.operations.overview.needs import answers
 from toryo.operations.translations import translated
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
@@ -740,4 +740,4 @@ def test_why_names_a_failed_task_and_how_it_is_tried_again(crew: World) -> None:
 def test_a_need_leads_to_where_the_dashboard_shows_it(about: dict[str, Any], path: str):
     """An id that the file of a team has chosen could hold any of these characters."""
     given = {"person_id": "ann", "kind": Kind.BLOCKED, "about": "", "title": "", "text": "", "since": 0, "actions": ()}
-    assert overview_needs.shown(Need(**{**given, "project_id": "a/b", **about}), 0)["path"] == path
+    assert answers.need(Need(**{**given, "project_id": "a/b", **about}), 0)["path"] == path

@@ -1,6 +1,6 @@
 """Needs: things that require a person. Their kinds in order of urgency, and their fields.
 
-`operations/overview/needs.py` finds them; `domain/notices.py` tells people outside Toryo.
+`operations/overview/needs/` finds them; `domain/notices.py` tells people outside Toryo.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ from typing import Any
 from toryo import failures
 from toryo.deeds import deed
 from toryo.domain import conflict_forecast
+from toryo.domain.launches import Launch
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls.call import Call
 from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow import reasons
 from toryo.workflow.launch_rules import Action, Decision
@@ -166,3 +168,16 @@ def failed(failure: str) -> Worded:
     """What a failure means, to go on with after "because"."""
     nature = failures.nature_of(failure)
     return constant(nature.words) if nature is not None else say("it failed ({failure})", failure=failure)
+
+
+def end_in_words(call: Call, launch: Launch) -> str:
+    """What was found out about the end of a launch: the program's or its service's own words."""
+    nature, said = failures.nature_of(launch.exit_error), (launch.exit_error or "").partition(":")[2]
+    if not said.strip():
+        lines = (call.tx.launches.exit_record(launch.id)[0] or "").strip().splitlines()
+        said = "\n".join(lines if nature is not None and nature.logged else lines[-_LAST_LINES:])
+    return said.strip()
+
+
+_LAST_LINES = 2
+"""What a program printed last says mostly why it failed."""

@@ -22,7 +22,7 @@ from toryo.operations.calls import fault_isolation, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns, last_seen, launch_decisions, placement, reason_texts
-from toryo.operations.overview import needs
+from toryo.operations.overview.needs.view import judges
 from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.task_lists import Wanted
@@ -165,7 +165,7 @@ def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decisi
     last = next((each for each in failed if cooldowns.program_of(each) == own), None)
     if last is None:
         return ""
-    said = needs.end_in_words(call, last)
+    said = reason_texts.end_in_words(call, last)
     return say("The last launch said: {said}", said=said[:1000]) if said else ""
 
 
@@ -253,7 +253,7 @@ def _people_at_work(call: Call, s: Snapshot, decision: Decision) -> str:
 def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
     """Who may judge the first request below it."""
     asked = [task for task in _below(s, decision) if task.open and task.approval is Approval.PENDING]
-    people = needs.judges(call, asked[0].assignee_id, s.project_id)
+    people = judges(call, asked[0].assignee_id, s.project_id)
     return say(
         "{names} can approve “{title}”{deed:: …|.}",
         names=together([person.name for person in people], ", "),
