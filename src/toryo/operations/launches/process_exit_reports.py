@@ -97,9 +97,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     call.tx.launches.record_exit(launch.id, exit_.log_tail)
     call.event(
         "launch.process_ended",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
+        of=launch,
         data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
     )
     released: list[str] = []
@@ -139,13 +137,7 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
 def _remind(call: Call, launch: Launch) -> ExitTaken:
     """Its launch and session go on; only the process is a new one."""
     call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
-    call.event(
-        "launch.reminded",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
-        data={"task_id": launch.task_id},
-    )
+    call.event("launch.reminded", of=launch, data={"task_id": launch.task_id})
     project = call.tx.projects.find(launch.project_id)
     language = project.settings.language.value if project is not None else "en"
     return {"success": True, "released": [], "reminder": first_prompt.reminder(launch.agent_id, language)}

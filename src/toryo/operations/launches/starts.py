@@ -60,9 +60,7 @@ def order(
         claims.claim_again(call, launch.task_id, launch.agent_id, launch.id)
     call.event(
         "launch.ordered",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
+        of=launch,
         data={
             "reason": launch.reason,
             "purpose": purpose.value,

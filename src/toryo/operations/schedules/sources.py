@@ -11,7 +11,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain import sources
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.sources import Entry, Source
 from toryo.domain.tasks import AcceptanceCheck, Status, priority_named
 from toryo.operations.calls import schemas
@@ -102,12 +101,7 @@ def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] 
 def refuse(call: Call, project_id: str, task: Mapping[str, Any]) -> None:
     """What would be refused every time, as far as it can be seen now."""
     assignees.refuse(call, call.project(project_id), task["assignee_id"], task["agent_type"])
-    if task["status"] == "in_progress" and task["assignee_id"] is None:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or let its tasks begin in todo.",
-        )
+    assignees.refuse_nobody(Status(task["status"]), task["assignee_id"])
 
 
 def login(call: Call) -> str:
