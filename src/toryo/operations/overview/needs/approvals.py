@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from toryo.deeds import TO_SAY, deed
 from toryo.domain.needs import Kind, Need, Request, requested
 from toryo.domain.tasks import Details
 from toryo.domain.wording import Worded, say, together
-from toryo.operations.overview.needs.view import BRIEF, View, of_task
+from toryo.operations.overview.needs.view import BRIEF, View
 
 
 def requests(view: View) -> Iterator[Need]:
@@ -16,27 +16,26 @@ def requests(view: View) -> Iterator[Need]:
     details = view.call.tx.tasks.details_of(each.id for each in waiting)
     for task in waiting:
         request = requested(task, details.get(task.id, Details()))
-        described = request.description[:BRIEF].strip()
-        yield from of_task(
-            view.judges(task.assignee_id, task.project_id),
+        yield from view.of_task(
             Kind.APPROVAL,
             task,
-            (
-                say("Approval requested: {title}", title=task.title),
-                together(
-                    (
-                        _asks(view, request),
-                        say("It runs {commands}.", commands=_listed(request.commands)) if request.commands else "",
-                        say("Context: {context}", context=request.context[:BRIEF]) if request.context else "",
-                        say("Description: {description}", description=described) if described else "",
-                    )
-                ),
-            ),
+            say("Approval requested: {title}", title=task.title),
+            together((_asks(view, request), *_facts(request))),
             deed("approve", task_id=task.id),
             deed("reject", task_id=task.id, reason=TO_SAY),
             since=task.updated_at,
             request=request,
+            to=view.judges(task.assignee_id, task.project_id),
         )
+
+
+def _facts(request: Request) -> Iterator[Worded]:
+    if request.commands:
+        yield say("It runs {commands}.", commands=together((f"`{each[:BRIEF]}`" for each in request.commands), ", "))
+    if request.context:
+        yield say("Context: {context}", context=request.context[:BRIEF])
+    if described := request.description[:BRIEF].strip():
+        yield say("Description: {description}", description=described)
 
 
 def _asks(view: View, request: Request) -> Worded:
@@ -50,7 +49,3 @@ def _asks(view: View, request: Request) -> Worded:
         person=view.name(request.asked_for),
         assignee=assignee,
     )
-
-
-def _listed(commands: Iterable[str]) -> Worded:
-    return together((f"`{command[:BRIEF]}`" for command in commands), ", ")

@@ -10,7 +10,7 @@ from toryo.domain import acceptance
 from toryo.domain.needs import Kind, Need
 from toryo.domain.tasks import Details, Task
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.overview.needs.view import BRIEF, NO_REASON, View, left_to_agent, logs_of, of_task, said_by
+from toryo.operations.overview.needs.view import BRIEF, NO_REASON, View, left_to_agent, logs_of, said_by
 from toryo.operations.tasks import above as above_tasks
 from toryo.operations.tasks import remedies
 
@@ -36,27 +36,13 @@ def _block(
 ) -> Iterator[Need]:
     reason = task.blocked_reason or constant(NO_REASON)
     guarded = task.blocked_by_guard
-    yield from of_task(
-        view.responsible(task.assignee_id, task.project_id),
+    words = constant(WORDS.get(reason) or reason[:BRIEF])
+    said = words if guarded else said_by(view.name(task.blocked_by), reason)
+    yield from view.of_task(
         Kind.BLOCKED_BY_GUARD if guarded else Kind.BLOCKED,
         task,
-        (
-            say("Blocked by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
-            together(
-                (
-                    together(
-                        (
-                            constant(WORDS.get(reason) or reason[:BRIEF])
-                            if guarded
-                            else said_by(view.name(task.blocked_by), reason),
-                            remedy.words if remedy else "",
-                        )
-                    ),
-                    failures,
-                ),
-                "\n",
-            ),
-        ),
+        say("Blocked by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
+        together((together((said, remedy.words if remedy else "")), failures), "\n"),
         *(remedy.actions if remedy else ()),
         deed("unblock", task_id=task.id),
         deed("cancel", task_id=task.id, reason=TO_SAY),

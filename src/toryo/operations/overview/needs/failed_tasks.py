@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toryo.deeds import TO_SAY, Deed, deed
-from toryo.domain.fast_dataclasses import replace
+from toryo.deeds import TO_SAY, deed
 from toryo.domain.needs import Kind, Need
-from toryo.domain.tasks import Details, Task
+from toryo.domain.tasks import Details
 from toryo.domain.times import DAY, Millis
 from toryo.domain.wording import constant, say
-from toryo.operations.overview.needs.view import NO_REASON, View, left_to_agent, logs_of, of_task, said_by
+from toryo.operations.overview.needs.view import NO_REASON, View, left_to_agent, logs_of, said_by
 from toryo.operations.tasks import above as above_tasks
 
 FAILED_WITHIN: Millis = 30 * DAY
@@ -30,22 +29,15 @@ def failed_tasks(view: View) -> Iterator[Need]:
     details = view.call.tx.tasks.details_of(each.id for each in unminded)
     logs = logs_of(view, unminded)
     for task in unminded:
-        why = details.get(task.id, Details()).error or constant(NO_REASON)
-        for need in _failure_of(view, task, why, logs.get(task.id)):
-            yield replace(need, about=f"{task.project_id} {task.agent_type}") if task.for_queue else need
-
-
-def _failure_of(view: View, task: Task, why: str, log: Deed | None) -> Iterator[Need]:
-    yield from of_task(
-        view.responsible(task.assignee_id, task.project_id),
-        Kind.DEAD_LETTER if task.for_queue else Kind.FAILED,
-        task,
-        (
+        why, log = details.get(task.id, Details()).error or constant(NO_REASON), logs.get(task.id)
+        yield from view.of_task(
+            Kind.DEAD_LETTER if task.for_queue else Kind.FAILED,
+            task,
             say("Dead letter: {title}" if task.for_queue else "Failed: {title}", title=task.title),
             said_by(view.name(task.assignee_id) if task.assignee_id else "", why),
-        ),
-        deed("requeue" if task.for_queue else "retry", task_id=task.id),
-        deed("cancel", task_id=task.id, reason=TO_SAY),
-        *((log,) if log is not None else ()),
-        since=task.completed_at or task.moved_at,
-    )
+            deed("requeue" if task.for_queue else "retry", task_id=task.id),
+            deed("cancel", task_id=task.id, reason=TO_SAY),
+            *((log,) if log is not None else ()),
+            since=task.completed_at or task.moved_at,
+            about=f"{task.project_id} {task.agent_type}" if task.for_queue else task.id,
+        )

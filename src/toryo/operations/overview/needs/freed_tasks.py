@@ -14,7 +14,7 @@ from toryo.domain.needs import Kind, Need
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Task
 from toryo.domain.wording import constant, say, together
-from toryo.operations.overview.needs.view import View, left_to_agent, of_task
+from toryo.operations.overview.needs.view import View, left_to_agent
 from toryo.operations.tasks import above as above_tasks
 
 
@@ -29,11 +29,11 @@ def freed_tasks(view: View) -> Iterator[Need]:
         hindrance = next(task_readiness.hindrances(tree_state, task), None)
         if hindrance not in _TOLD_ELSEWHERE:
             hindered = moves.refusal_to_start(tree_state, task, hindrance).message if hindrance is not None else ""
-            yield from of_task(
-                view.responsible(task.assignee_id, task.project_id),
+            yield from view.of_task(
                 Kind.STUCK,
                 task,
-                (say("Stuck: {title}", title=task.title), together((constant(_NOT_STARTED), hindered))),
+                say("Stuck: {title}", title=task.title),
+                together((constant(_NOT_STARTED), hindered)),
                 *_released(task, hindrance),
                 deed("cancel", task_id=task.id, reason=TO_SAY),
                 since=task.moved_at,

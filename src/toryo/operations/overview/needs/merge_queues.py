@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator
 
 from toryo.deeds import deed
 from toryo.domain import merge_queue
-from toryo.domain.fast_dataclasses import replace
 from toryo.domain.merge_queue import Entry
 from toryo.domain.needs import Kind, Need
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say
-from toryo.operations.overview.needs.view import BRIEF, View, of_task
+from toryo.operations.overview.needs.view import BRIEF, View
 from toryo.operations.tasks import requested_changes
 from toryo.operations.worktrees import merge_queue_texts, worktree_locks
 
@@ -38,19 +37,16 @@ def entries(view: View) -> Iterator[Need]:
         task = tasks[entry.task_id]
         if task.status is not Status.COMPLETED:
             continue
-        yield from of_task(
-            view.responsible(task.assignee_id, task.project_id),
+        yield from view.of_task(
             Kind.MERGE_QUEUE,
             task,
-            (
-                say(
-                    "Conflict in the merge queue: {title}"
-                    if entry.state is merge_queue.State.CONFLICT
-                    else "Not merged by the merge queue: {title}",
-                    title=task.title,
-                ),
-                merge_queue_texts.for_people(view.call, entry),
+            say(
+                "Conflict in the merge queue: {title}"
+                if entry.state is merge_queue.State.CONFLICT
+                else "Not merged by the merge queue: {title}",
+                title=task.title,
             ),
+            merge_queue_texts.for_people(view.call, entry),
             deed("review", task_id=task.id),
             deed("add_to_merge_queue", task_id=task.id),
             deed("discard", task_id=task.id),
@@ -61,19 +57,16 @@ def entries(view: View) -> Iterator[Need]:
         lanes.setdefault((entry.project_id, *entry.lane), entry)
     for entry in lanes.values():
         task = tasks[entry.task_id]
-        for need in of_task(
-            view.responsible(task.assignee_id, task.project_id),
+        yield from view.of_task(
             Kind.MERGE_QUEUE,
             task,
-            (
-                say("The merge queue cannot merge into {target}: {title}", target=entry.target, title=task.title),
-                constant(entry.trouble[:BRIEF]) if entry.trouble else merge_queue_texts.obstacle(view.call, entry),
-            ),
+            say("The merge queue cannot merge into {target}: {title}", target=entry.target, title=task.title),
+            constant(entry.trouble[:BRIEF]) if entry.trouble else merge_queue_texts.obstacle(view.call, entry),
             deed("resume_merge_queue", project_id=entry.project_id),
             deed("remove_from_merge_queue", task_id=task.id),
             since=entry.added_at,
-        ):
-            yield replace(need, about=f"{entry.project_id} {entry.coordinator_id} {entry.target}")
+            about=f"{entry.project_id} {entry.coordinator_id} {entry.target}",
+        )
     yield from _moved_bases(view, {(each.project_id, *each.lane) for each in lanes.values() if each.trouble})
 
 
@@ -85,19 +78,17 @@ def _moved_bases(view: View, told: Collection[tuple[str, str, str | None]]) -> I
     tasks = {each.id: each for each in view.call.tx.tasks.find_all(sorted(each.task_id for each in here))}
     for each in here:
         assert each.moved_base is not None
-        for need in of_task(
-            view.owners(),
+        yield from view.of_task(
             Kind.MERGE_QUEUE,
             tasks[each.task_id],
-            (
-                say("Merges into {target} are on hold until you review the branch", target=each.base_branch),
-                constant(each.moved_base["words"]),
-            ),
+            say("Merges into {target} are on hold until you review the branch", target=each.base_branch),
+            constant(each.moved_base["words"]),
             deed("review", task_id=each.task_id),
             deed("merge", task_id=each.task_id, anyway=True),
             since=each.updated_at,
-        ):
-            yield replace(need, about=" ".join(map(str, each.base)))
+            to=view.owners(),
+            about=" ".join(map(str, each.base)),
+        )
 
 
 def _waits_for_a_coordinator(view: View, entry: Entry) -> bool:

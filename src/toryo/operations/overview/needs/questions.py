@@ -9,10 +9,11 @@ from toryo.deeds import TO_SAY, deed
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.needs import Kind, Need
 from toryo.domain.questions import Question
+from toryo.domain.tasks import Task
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import iso
 from toryo.domain.wording import Worded, say, together
-from toryo.operations.overview.needs.view import BRIEF, View, of_task
+from toryo.operations.overview.needs.view import BRIEF, View
 
 
 def forms(view: View) -> Iterator[Need]:
@@ -25,48 +26,39 @@ def forms(view: View) -> Iterator[Need]:
     cannot_run: dict[tuple[str, str, str], Need] = {}
     for (task_id, person_id, review), form in asked.items():
         task, first = tasks[task_id], form[0]
-        for need in of_task(
-            [person_id] if person_id is not None else view.responsible(task.assignee_id, task.project_id),
+        for need in view.of_task(
             Kind.QUESTION,
             task,
-            (
-                say("A check cannot run: {title} ({agent})", title=task.title, agent=view.name(first.agent_id))
-                if first.about_checks
-                else say(
-                    "{question} ({agent})",
-                    agent=view.name(first.agent_id),
-                    question=one_line(first.question)[:BRIEF],
-                )
-                if review
-                else say(
-                    "{agent} asks: {question}",
-                    agent=view.name(first.agent_id),
-                    question=one_line(first.question)[:BRIEF],
-                )
-                if len(form) == 1
-                else say(
-                    "{agent} asks {count} questions: {title}",
-                    agent=view.name(first.agent_id),
-                    count=len(form),
-                    title=task.title,
-                ),
-                together((*(_asked(each) for each in form[1:] and form), *_terms(view, form))),
-            ),
+            _title(view, task, form),
+            together((*(_asked(each) for each in form[1:] and form), *_terms(view, form))),
             deed("answer_question", question_id=first.id, text=TO_SAY),
             *(() if review else (deed("withdraw", question_id=first.id),)),
             since=first.created_at,
+            to=[person_id] if person_id is not None else None,
+            questions=tuple(form),
         ):
             same = (need.person_id, task.project_id, first.alike)
             if not first.about_checks:
-                yield replace(need, questions=tuple(form))
+                yield need
             elif (before := cannot_run.get(same)) is None:
-                cannot_run[same] = replace(need, questions=tuple(form))
+                cannot_run[same] = need
             else:
                 cannot_run[same] = replace(before, also=(*before.also, task.id))
     for need in cannot_run.values():
         more = len(need.also)
         title = together((need.title, say("and {more} more", more=more))) if more else need.title
         yield replace(need, title=title)
+
+
+def _title(view: View, task: Task, form: Sequence[Question]) -> Worded:
+    agent, question = view.name(form[0].agent_id), one_line(form[0].question)[:BRIEF]
+    if form[0].about_checks:
+        return say("A check cannot run: {title} ({agent})", title=task.title, agent=agent)
+    if form[0].review:
+        return say("{question} ({agent})", agent=agent, question=question)
+    if len(form) == 1:
+        return say("{agent} asks: {question}", agent=agent, question=question)
+    return say("{agent} asks {count} questions: {title}", agent=agent, count=len(form), title=task.title)
 
 
 def _asked_person(view: View, question: Question) -> str | None:

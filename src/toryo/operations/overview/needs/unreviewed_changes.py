@@ -10,7 +10,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Review, Worktree
 from toryo.operations.overview.needs.merge_queues import returned_entries
-from toryo.operations.overview.needs.view import BRIEF, View, of_task
+from toryo.operations.overview.needs.view import BRIEF, View
 from toryo.operations.worktrees import reviews
 
 
@@ -35,11 +35,11 @@ def _review(view: View, task: Task, work: Worktree) -> Iterator[Need]:
         removed=work.deletions,
         branch=Word(work.branch),
     )
-    yield from of_task(
-        view.responsible(task.assignee_id, task.project_id),
+    yield from view.of_task(
         Kind.REVIEW,
         task,
-        (say("Review changes: {title}", title=task.title), work.told_trouble[:BRIEF] if work.told_trouble else size),
+        say("Review changes: {title}", title=task.title),
+        work.told_trouble[:BRIEF] if work.told_trouble else size,
         deed("review", task_id=task.id),
         deed("merge", task_id=task.id),
         deed("discard", task_id=task.id),

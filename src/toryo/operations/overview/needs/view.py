@@ -15,6 +15,7 @@ from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, p
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.needs import Kind, Need, Request
 from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.questions import Question
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
@@ -131,37 +132,41 @@ class View:
         """Those of projects that are not archived."""
         return [task for task in tasks if task.project_id in self.projects]
 
+    def of_task(
+        self,
+        kind: Kind,
+        task: Task,
+        title: str,
+        text: str,
+        *actions: Deed,
+        since: Millis,
+        to: Iterable[str] | None = None,
+        about: str | None = None,
+        request: Request | None = None,
+        questions: tuple[Question, ...] = (),
+    ) -> Iterator[Need]:
+        """One need for each of these people; without any, for who is responsible."""
+        for person_id in self.responsible(task.assignee_id, task.project_id) if to is None else to:
+            yield Need(
+                person_id=person_id,
+                kind=kind,
+                about=about or task.id,
+                title=title,
+                text=text,
+                since=since,
+                actions=(*actions, deed("show", task_id=task.id)),
+                project_id=task.project_id,
+                task_id=task.id,
+                agent_id=task.assignee_id,
+                request=request,
+                questions=questions,
+            )
+
 
 def judges(call: Call, agent_id: str | None, project_id: str) -> list[Agent]:
     """The people who may approve a request for this agent."""
     view = View(call, None)
     return [view.agents[judge] for judge in view.judges(agent_id, project_id)]
-
-
-def of_task(
-    people: Iterable[str],
-    kind: Kind,
-    task: Task,
-    words: tuple[str, str],
-    *actions: Deed,
-    since: Millis,
-    request: Request | None = None,
-) -> Iterator[Need]:
-    """One need for each of these people; `words` are its title and its text."""
-    for person_id in people:
-        yield Need(
-            person_id=person_id,
-            kind=kind,
-            about=task.id,
-            title=words[0],
-            text=words[1],
-            since=since,
-            actions=(*actions, deed("show", task_id=task.id)),
-            project_id=task.project_id,
-            task_id=task.id,
-            agent_id=task.assignee_id,
-            request=request,
-        )
 
 
 def said_by(name: str, reason: str) -> Worded:
