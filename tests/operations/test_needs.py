@@ -15,7 +15,7 @@ from toryo.domain.needs import Kind, Need
 from toryo.domain.projects import Language
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.overview.needs import answers
-from toryo.operations.translations import translated
+from toryo.operations.translations import translate
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 
@@ -43,7 +43,7 @@ def needs(world: World, person: str = "ann", **more: object) -> list[Answer]:
 def raw_on_a_page(item: Answer) -> list[str]:
     """What a page would show that is no word for people. It draws tasks for their ids, and instants in its own time."""
     said = [item["title"], item["text"]]
-    shown = [each if type(each) is str else translated(each, it, page=True) for each in said for it in Language]
+    shown = [each if type(each) is str else translate(each, it, page=True) for each in said for it in Language]
     drawn = re.compile(rf"\btsk_[0-9a-z]+|{raw_words.RAW['an instant']}\S*")
     return [found for each in shown for found in raw_words.raw(drawn.sub("…", each))]
 

@@ -217,7 +217,7 @@ def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
     ]
     for rule in (*rows, *launch_rules.OTHERWISE_ROWS, *launch_rules.START_ROWS):
         decision = launch_rules.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
-        told = reason_texts.explained(decision)
+        told = reason_texts.explanation(decision)
         assert told.removesuffix(" (stopping)") not in ("", rule.words), rule.then.reason
         assert told.endswith(" (stopping)") is (rule.then.action is launch_rules.Action.STOP)
 

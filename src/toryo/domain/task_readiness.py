@@ -66,7 +66,7 @@ def claimable(tree_state: TreeState, task: Task) -> bool:
     return task.for_queue and task.status is Status.TODO and not {*_hindrances_of_task(tree_state, task)}
 
 
-def queued(tree_state: TreeState, task: Task) -> bool:
+def is_claimable(tree_state: TreeState, task: Task) -> bool:
     """Whether it is a queue task that can be claimed now and its queue has an agent."""
     return claimable(tree_state, task) and task.agent_type in tree_state.served
 
@@ -110,7 +110,7 @@ def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
 def _at_work_or_queued(tree_state: TreeState, task: Task) -> bool:
     if task.in_progress:
         return tree_state.able(task.assignee_id)
-    return task.id in tree_state.tree.tasks and queued(tree_state, task)
+    return task.id in tree_state.tree.tasks and is_claimable(tree_state, task)
 
 
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:

@@ -120,7 +120,7 @@ def _in(told: _Told, shown: schemas.Need) -> schemas.Need:
     def say(text: str) -> str:
         if not isinstance(text, Worded):
             return text
-        return translations.translated(text, told.language, page=told.channel is Channel.PUSH)
+        return translations.translate(text, told.language, page=told.channel is Channel.PUSH)
 
     actions: list[schemas.NeedAction] = [{**each, "label": say(each["label"])} for each in shown["actions"]]
     return {**shown, "title": say(shown["title"]), "text": say(shown["text"]), "actions": actions}

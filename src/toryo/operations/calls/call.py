@@ -268,7 +268,7 @@ class Call:
 
     def _where_agents_are(self) -> str:
         return (
-            reachable_agents.told(self.tx, self.caller)
+            reachable_agents.ids_in_words(self.tx, self.caller)
             if self.of_agent
             else say("{deed:List them: ….}", deed=deed("agents"))
         )

@@ -37,7 +37,9 @@ _LOOKED_AT = 50
 """Tasks among which one is looked for that can be started."""
 
 
-def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
+def diagnosis(
+    call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False
+) -> schemas.Decision:
     """The current launch decision in words, with what prevents it. Changes nothing. `advise`: also what to do."""
     snapshot, decision = launch_decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
@@ -45,7 +47,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
         more = {"held_by_session": held_by.id} if held_by is not None else {}
         decision = replace(decision, facts={**decision.facts, **more})
-    decision, obstacle = placement.placed(call.tx.coordinators.all(), snapshot, decision, purpose)
+    decision, obstacle = placement.place(call.tx.coordinators.all(), snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = worktree_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
@@ -93,7 +95,7 @@ def _at_work_on(s: Snapshot, decision: Decision, purpose: Purpose) -> dict[str, 
 
 def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
     """What is told of an agent about which nothing can be decided, because of a fault of our own."""
-    said = reason_texts.said(fault_isolation.REASON)
+    said = reason_texts.sentence(fault_isolation.REASON)
     return {
         "project_id": project_id,
         "purpose": purpose.value,
@@ -129,7 +131,7 @@ def _explained(
     if doubtful is not None:
         return doubtful
     archived = s.project is not None and s.project.status is ProjectStatus.ARCHIVED
-    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id, archived=archived, commands=commands)
+    return reason_texts.explanation(decision, s.agent_id, obstacle, s.project_id, archived=archived, commands=commands)
 
 
 def _doubtful(call: Call, s: Snapshot, purpose: Purpose) -> Worded | None:

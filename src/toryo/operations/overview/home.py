@@ -137,7 +137,7 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
     last = call.tx.events.last()
     picture = Picture(call, wanted.project_id)
     team = team_status.members(picture)
-    unplaced = unplaced_agents.found(picture)
+    unplaced = unplaced_agents.unplaced_agents(picture)
     queue = queue_status.truth(picture, team, unplaced)
     return {
         "success": True,
@@ -256,7 +256,7 @@ def _fuel(picture: Picture) -> Fuel:
                 "kind": kind,
                 "providers": _providers(picture, name) if kind == "account" else [],
                 "reason": why,
-                "explanation": reason_texts.failed(why),
+                "explanation": reason_texts.failure_clause(why),
                 "until": iso(until),
             }
             for name, kind, why, until in cooling
@@ -301,7 +301,7 @@ def _plant(picture: Picture) -> Plant:
                 "providers": coordinator.providers or [],
                 "seen_at": iso(coordinator.seen_at),
                 "running": coordinator.running,
-                "away": coordinators.gone(coordinator.seen_at, picture.now),
+                "away": coordinators.is_gone(coordinator.seen_at, picture.now),
                 "disk": rendering.disk(coordinator.disk),
             }
             for coordinator in picture.coordinators

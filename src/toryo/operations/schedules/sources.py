@@ -79,7 +79,9 @@ class Describes(Protocol):
     def model_dump(self, *, exclude_unset: bool = ...) -> dict[str, Any]: ...
 
 
-def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] = frozenset()) -> dict[str, Any]:
+def task_parameters(
+    wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """The parameters after the change. `cleared`: the fields that null clears."""
     said = wanted.model_dump(exclude_unset=bool(before))
     task = dict(before or dict.fromkeys(_FIELDS))
@@ -90,7 +92,7 @@ def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] 
         if said.get(one) is not None and said.get(other) is None:
             task[other] = None
     if wanted.acceptance is not None and "acceptance" in said:
-        task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
+        task["acceptance"] = [dict(each) for each in acceptance_checks.stored_checks(wanted.acceptance)]
     if wanted.priority is not None and "priority" in said:
         task["priority"] = priority_named(wanted.priority).value
     if said.get("status") or {"assignee_id", "agent_type"} & set(said):

@@ -1,6 +1,6 @@
 """Builds the answer with the next action: the step from the tables, its instruction, and its data.
 
-`told` is the answer of `get_next_action` with its effects (a look, a wait, an exit); `riding` is the next action
+`tell` is the answer of `get_next_action` with its effects (a look, a wait, an exit); `preview` is the next action
 carried by other answers, without effects.
 """
 
@@ -41,12 +41,12 @@ _DELEGATION_WAITS = 3
 """Answers in one session that waited for a delegation; the last of them tells the session to leave."""
 
 
-def riding(call: Call) -> NextAction:
+def preview(call: Call) -> NextAction:
     """What `get_next_action` would say now; `get_next_action` itself where telling has an effect."""
     session = call.session
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, session)
-    if not next_action.riding(step, session, call.agent.role):
+    if not next_action.may_ride(step, session, call.agent.role):
         return {
             "action": "get_next_action",
             "instruction": words("get_next_action", _language(snapshot)),
@@ -55,12 +55,12 @@ def riding(call: Call) -> NextAction:
     return answer(call, snapshot, step)
 
 
-def choosing(refused: JsonObject) -> JsonObject:
+def another_choice(refused: JsonObject) -> JsonObject:
     """After a choice that was refused: another one."""
     return {"action": "select_action", "instruction": refused["instruction"], "tools": ["select_action"]}
 
 
-def told(call: Call, *, patient: bool = False) -> NextAction | Later:
+def tell(call: Call, *, patient: bool = False) -> NextAction | Later:
     """The next action, told: records that it was, and what its telling does.
 
     `patient` callers wait where there is nothing to say but that one waits.
@@ -137,7 +137,7 @@ def _version(call: Call, snapshot: Snapshot) -> int:
     return call.tx.events.last_fact(call.session.root_id or "")
 
 
-def dated(call: Call, result: JsonObject) -> JsonObject:
+def with_version(call: Call, result: JsonObject) -> JsonObject:
     """An answer with the version of what its own call has made of the facts: they are stored, and numbered, last."""
     if call.session.purpose is Purpose.CHAT:
         return result

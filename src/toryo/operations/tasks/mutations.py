@@ -34,7 +34,7 @@ from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.messaging import mailboxes, messages, notifications
 from toryo.operations.tasks import approvals, questions
 from toryo.workflow import line_rules
@@ -327,7 +327,7 @@ def _kept_in_line(call: Call, task: Task, of_project: Start) -> str | None:
     if reason is not None:
         return reason
     with as_server(call):
-        moved = attempted(
+        moved = attempt(
             call,
             partial(move, call, call.tree_state(current), current, Status.IN_PROGRESS, "it was next in line"),
         )
@@ -349,7 +349,7 @@ def start_review(call: Call, review: Task) -> bool:
     elif agent is not None:
         tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
     with as_server(call):
-        moved = attempted(call, partial(move, call, tree_state, review, to, why))
+        moved = attempt(call, partial(move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
 
 
@@ -883,7 +883,7 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
     wanted = {name: value for name, value in told.items() if value != getattr(before, name)}
     if "acceptance" in wanted:
         if task.review_of is not None:
-            raise review_checks.unchecked(task)
+            raise review_checks.refusal_of_checks(task)
         after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
         if task.checks is Checks.IN_REVIEW:  # by other checks than those that count now
             questions.withdraw_all(call, task, "checks_changed")

@@ -32,7 +32,7 @@ _need = wire(
     Need,
     schemas.Need,
     "questions",
-    actions=lambda each: deeds.shown(each.actions),
+    actions=lambda each: deeds.as_answer(each.actions),
     request=lambda each: _request(each.request) if each.request is not None else None,
     path=_path,
 )

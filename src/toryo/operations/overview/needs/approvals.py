@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toryo.deeds import TO_SAY, deed
-from toryo.domain.needs import Kind, Need, Request, requested
+from toryo.domain.needs import Kind, Need, Request, request_of
 from toryo.domain.tasks import Details
 from toryo.domain.wording import Worded, say, together
 from toryo.operations.overview.needs.view import BRIEF, View
@@ -15,7 +15,7 @@ def requests(view: View) -> Iterator[Need]:
     waiting = view.here(view.call.tx.needs.unapproved())
     details = view.call.tx.tasks.details_of(each.id for each in waiting)
     for task in waiting:
-        request = requested(task, details.get(task.id, Details()))
+        request = request_of(task, details.get(task.id, Details()))
         yield from view.of_task(
             Kind.APPROVAL,
             task,

@@ -15,7 +15,7 @@ from toryo.operations.worktrees import base_checks
 
 def failing_checks(view: View) -> Iterator[Need]:
     for project in view.call.tx.projects.all():
-        tried = base_checks.failing(project) if project.id in view.projects else None
+        tried = base_checks.failing_checks(project) if project.id in view.projects else None
         if tried is None:
             continue
         said = [
@@ -26,7 +26,7 @@ def failing_checks(view: View) -> Iterator[Need]:
             )
         ]
         for failure in tried["failed"][: acceptance.MOST_SHOWN]:
-            said += [say("The check {check} fails:", check=quoted(failure["check"])), acceptance.printed(failure)]
+            said += [say("The check {check} fails:", check=quoted(failure["check"])), acceptance.printed_end(failure)]
         for person_id in view.owners():
             yield Need(
                 person_id=person_id,

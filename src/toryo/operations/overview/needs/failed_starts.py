@@ -12,7 +12,7 @@ from toryo.domain.launches import Launch, Purpose
 from toryo.domain.needs import Kind, Need
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.failures import NATURES, Failure, class_of, ordered
+from toryo.failures import NATURES, Failure, class_of, was_ordered
 from toryo.operations.launches import cooldowns, reason_texts
 from toryo.operations.overview.needs.view import BRIEF, View
 from toryo.workflow.snapshot import Cooldown
@@ -29,7 +29,7 @@ _IN_A_ROW = 3
 def failing_agents(view: View) -> Iterator[Need]:
     """Agents whose last start failed for a reason that does not pass with time."""
     for agent, cooldown in ended_for(view, FIXED_BY_PEOPLE):
-        why = reason_texts.failed(cooldown.reason)
+        why = reason_texts.failure_clause(cooldown.reason)
         title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=why)
         about = f"{agent.id} {cooldown.reason}"
         if cooldown.program in [program.name for program in agent.programs[1:]]:
@@ -43,7 +43,7 @@ def failing_agents(view: View) -> Iterator[Need]:
         yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, about, title, cooldown)
     for agent, cooldown in ended_for(view, _REPEATED):
         if cooldown.failures >= _IN_A_ROW:
-            why = reason_texts.failed(cooldown.reason)
+            why = reason_texts.failure_clause(cooldown.reason)
             title = say("{agent} keeps failing: {reason}", agent=agent.name, reason=why)
             about = f"{agent.id} keeps {cooldown.reason}"
             yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, about, title, cooldown)
@@ -60,7 +60,7 @@ def runaways(view: View) -> Iterator[Need]:
         if agent.id in told:
             continue
         told.add(agent.id)
-        why = reason_texts.failed(cooldown.reason)
+        why = reason_texts.failure_clause(cooldown.reason)
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=why)
         yield from view.about(agent, _failing, Kind.RUNAWAY, f"{agent.id} {cooldown.reason}", title, cooldown)
 
@@ -156,4 +156,4 @@ def _mended(view: View, agent: Agent, purpose: Purpose, cooldown: Cooldown) -> b
 
 def _shows(launch: Launch) -> bool:
     """Whether the launch shows that its program can be started, or why not."""
-    return launch.signed_in_at is not None or not ordered(launch.exit_error)
+    return launch.signed_in_at is not None or not was_ordered(launch.exit_error)

@@ -11,7 +11,7 @@ from toryo.operations.overview.needs.view import View
 
 
 def stuck_tasks(view: View, told: Collection[str]) -> Iterator[Need]:
-    for each in stuck.found(view.picture, told):
+    for each in stuck.stuck_tasks(view.picture, told):
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
             owner = view.owns(person_id)
             yield from view.of_task(

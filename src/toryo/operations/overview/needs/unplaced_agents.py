@@ -19,7 +19,7 @@ def unplaced_agents(view: View) -> Iterator[Need]:
     told = {(agent.id, cooldown.program) for agent, cooldown in ended_for(view, FIXED_BY_PEOPLE)}
     reported = wider_rights.reported_providers(view.picture.coordinators)
     alike: dict[tuple[str, ...], list[Unplaced]] = {}
-    for each in unplaced.found(view.picture):
+    for each in unplaced.unplaced_agents(view.picture):
         if {(each.agent.id, None), (each.agent.id, each.program.name)} & told:
             continue
         if mistakes_of(each.agent) or wider_rights.warnings(each.agent, reported):

@@ -17,7 +17,7 @@ from toryo.operations.worktrees import reviews
 def changes(view: View) -> Iterator[Need]:
     changed = {worktree.task_id: worktree for worktree in view.call.tx.worktrees.open() if worktree.changed}
     here = {task.id for task in view.here(view.call.tx.tasks.find_all(sorted(changed)))}
-    found = reviews.standing(view.call, [each for each in changed.values() if each.task_id in here], view.human)
+    found = reviews.by_task(view.call, [each for each in changed.values() if each.task_id in here], view.human)
     returned = {entry.task_id for entry in returned_entries(view)} if found else set()
     for each in found.values():
         if each.task is None or each.task.id in returned:
