@@ -27,7 +27,7 @@ def reasons() -> set[str]:
     return {
         *StartBlocker,
         *_written_in(queue_status, r'_Hold\("([a-z_]+)"'),
-        *_written_in(reason_texts, r'said\("([a-z_]+)"'),
+        *_written_in(reason_texts, r'sentence\("([a-z_]+)"'),
         fault_isolation.REASON,
         *(rule.then.reason for rule in (*rows, *launch_rules.CHAT_ROWS, *line_rules.LINE_ROWS)),
         *LACKS,
