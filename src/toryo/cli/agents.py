@@ -107,7 +107,7 @@ def add_agent(
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Create an agent. Its passkey is printed only once."""
-    body["provider_options"] = _said(body.get("provider_options"))
+    body["provider_options"] = _without_removed(body.get("provider_options"))
     for number in range(1, count + 1):
         numbered = {"id": f"{body['id']}-{number}"} if count > 1 else {}
         answer = wider_rights.send(here, "POST", "/agents", {**body, **numbered}, yes=yes or number > 1)
@@ -147,7 +147,7 @@ def show_agent(here: Here, agent: Id) -> None:
     reached = ", ".join(
         f"{each['project_id']}: {each['network']} ({each['setting']})" for each in answer.get("networks", [])
     )
-    shown = {**_shown(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
+    shown = {**_with_defaults(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
     here.answer(answer, lambda: output.fields(shown))
 
 
@@ -182,7 +182,7 @@ def edit_agent(
     """Change an agent, or the projects it belongs to. Options that are not given stay as they are."""
     body = clearing.cleared("agent", clear, body)
     if "replace_options" in body:
-        body["provider_options"] = _said(body.get("provider_options")) or {}
+        body["provider_options"] = _without_removed(body.get("provider_options")) or {}
     if not (body or project or leave):
         raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
     before = here.get(f"/agents/{agent}")["agent"]
@@ -190,7 +190,7 @@ def edit_agent(
     moved = [here.send("POST", f"/projects/{each}/members/{agent}")["changed"] for each in project or []]
     moved += [here.send("DELETE", f"/projects/{each}/members/{agent}")["changed"] for each in leave or []]
     after = here.get(f"/agents/{agent}")
-    told = edits.told(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
+    told = edits.edit_line(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
     here.answer({**after, "changes": changes}, lambda: output.done(told))
 
 
@@ -213,7 +213,7 @@ def _yaml(text: str, what: str) -> Document:
         raise Misuse(str(mistakes), "Write a mapping, or @FILE with one.") from None
 
 
-def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
+def _without_removed(options: dict[str, Any] | None) -> dict[str, Any] | None:
     """Without those to remove: where there are none yet, there is nothing to remove."""
     return None if options is None else {name: option for name, option in options.items() if option is not None}
 
@@ -224,7 +224,7 @@ def _may(agent: dict[str, Any]) -> str:
     return f" (permissions: {options['permissions']}{commands})" if options.get("permissions") else ""
 
 
-def _shown(agent: dict[str, Any]) -> dict[str, Any]:
+def _with_defaults(agent: dict[str, Any]) -> dict[str, Any]:
     """With the options that hold because nothing else is said, and what is wrong with them."""
     said, holds = agent["provider_options"], agent["effective_options"]
     by_default = {f"  {name}": f"{value} (default)" for name, value in holds.items() if name not in said}

@@ -16,7 +16,7 @@ from toryo import data_directories
 from toryo.cli import init_teams, output, terminal_questions, wider_rights
 from toryo.cli.agent_programs import KNOWN
 from toryo.cli.command_context import Here, argument, command, flag, option
-from toryo.cli.exit_codes import Misuse, missing, near_file
+from toryo.cli.exit_codes import Misuse, missing_file, near_file
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
 
@@ -60,7 +60,7 @@ def init(
     ask = terminal_questions.possible(here) and not yes
     if sys.stderr.isatty() and not here.json:
         output.say("Looking for agent programs and their logins ...")
-    found = agent_programs.known(os.environ)
+    found = agent_programs.model_programs(os.environ)
     wanted = _wanted(provider or [], found)
     doubt = _doubt(directory)
     if doubt and not (ask and terminal_questions.yes(f"{doubt} Continue?")):
@@ -142,7 +142,7 @@ def _no_file(path: Path) -> Misuse:
             f"There is no {path} here; {above} exists above.",
             f"Apply that one: {output.program()} apply {shlex.quote(str(above))}",
         )
-    return missing(path, f"Pass the path of a {TEAM}, or create one with `toryo init`.")
+    return missing_file(path, f"Pass the path of a {TEAM}, or create one with `toryo init`.")
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------

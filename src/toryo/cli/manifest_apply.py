@@ -67,7 +67,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
     for project in manifest.projects:
         known = there.projects.get(project.id or project.name)
         same = known is not None and known["working_directory"] == str(project.directory)
-        wrong = None if yes or same else projects.missing(here, project.directory)
+        wrong = None if yes or same else projects.directory_problem(here, project.directory)
         if wrong is not None:
             manifest.mistake(
                 project, "directory", message=f"{wrong} (if the directory is on another machine, add --yes)"
@@ -487,7 +487,7 @@ def _located(manifest: Manifest, entry: Project | Agent | Task) -> Iterator[None
 
 
 def _refused(manifest: Manifest, entry: Project | Agent | Task, refusal: Any) -> Refused:
-    found = exit_codes.of(refusal)
+    found = exit_codes.failure_of(refusal)
     assert found is not None
     return Refused(
         f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {manifest.after}".strip(), found.details

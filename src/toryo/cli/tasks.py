@@ -244,7 +244,7 @@ def edit_task(here: Here, task: Id, body: dict[str, Any], clear: clearing.OfTask
     body = edits.changes("task", body, clear)
     before = here.get(f"/tasks/{task}")["task"]
     answer = here.send("PATCH", f"/tasks/{task}", body)
-    here.answer(answer, lambda: output.done(edits.told(task, before, answer["task"])))
+    here.answer(answer, lambda: output.done(edits.edit_line(task, before, answer["task"])))
 
 
 @command(group, "retry")
@@ -294,7 +294,7 @@ def approve_task(
         words = f"{shown['task_id']} does not need approval; it is {shown['status']}"
         here.answer({"success": True, "task_id": shown["task_id"], "task": shown}, lambda: output.done(words))
         return
-    output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
+    output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.request_lines(_request(shown))))
     if not yes:
         unasked = Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
         terminal_questions.confirm(here, "Approve this?", unasked=unasked)
@@ -308,11 +308,11 @@ def approve_task(
 
 def _request(task: dict[str, Any]) -> dict[str, Any]:
     """The whole of a task, in the form in which requests are shown."""
-    from toryo.domain.needs import written
+    from toryo.domain.needs import request_from
 
     texts = ("title", "description", "context", "acceptance")
     facts = ("assignee_id", "created_by", "requested_by", "version")
-    return asdict(written(**{name: task[name] for name in (*texts, *facts)}))
+    return asdict(request_from(**{name: task[name] for name in (*texts, *facts)}))
 
 
 _one = Passing(group, "/tasks/{task_id}", task_id=Id)
@@ -406,10 +406,12 @@ def _decisions(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> 
 
 
 def _in_words(here: Here, decided: Iterable[tuple[str, dict[str, Any]]], tree: list[dict[str, Any]]) -> list[str]:
-    return [line for agent, decision in decided for line in f"{agent}: {_said(here, decision, tree)}".split("\n")]
+    return [
+        line for agent, decision in decided for line in f"{agent}: {_explanation(here, decision, tree)}".split("\n")
+    ]
 
 
-def _said(here: Here, decision: dict[str, Any], tree: list[dict[str, Any]]) -> str:
+def _explanation(here: Here, decision: dict[str, Any], tree: list[dict[str, Any]]) -> str:
     """The explanation; of a decision about another task of the agent, which one that is."""
     explained = output.in_local_time(decision["explanation"])
     about = decision["task_id"] or decision["facts"].get("at_work_on")

@@ -67,7 +67,7 @@ def claimable(tree_state: TreeState, task: Task) -> bool:
     return task.for_queue and task.status is Status.TODO and not {*_hindrances_of_task(tree_state, task)}
 
 
-def queued(tree_state: TreeState, task: Task) -> bool:
+def will_be_claimed(tree_state: TreeState, task: Task) -> bool:
     """Whether it is a queue task that can be claimed now and its queue has an agent."""
     return claimable(tree_state, task) and task.agent_type in tree_state.served
 
@@ -127,7 +127,7 @@ def _at_work_or_queued(tree_state: TreeState, task: Task) -> bool:
         # A manager whose own part is in progress would wait for itself.
         own_part = agent is not None and agent.role is Role.MANAGER and task.id in tree_state.tree.tasks
         return tree_state.able(task.assignee_id) and not (own_part and not tree_state.tree.is_main(task))
-    return task.id in tree_state.tree.tasks and queued(tree_state, task)
+    return task.id in tree_state.tree.tasks and will_be_claimed(tree_state, task)
 
 
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:

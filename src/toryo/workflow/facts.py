@@ -105,7 +105,7 @@ def may_be_decomposed(case: RuleInput) -> bool:
         and main.review_of is None
         and case.agent.provider not in NEVER_DIVIDE
         and main.depth < settings.tree_depth
-        and creation_rules.undivided(settings, main, not task_not_fetched(case)) is None
+        and creation_rules.refusal_to_divide(settings, main, not task_not_fetched(case)) is None
     )
 
 
@@ -246,7 +246,7 @@ def goes_on_by_itself(case: RuleInput) -> bool:
 
 def queue_task_ready(case: RuleInput) -> bool:
     """(f) A queue task below is ready and its queue has an agent; a claimed one is its agent's main task."""
-    return any(task_readiness.queued(case.tree_state, descendant) for descendant in case.descendants)
+    return any(task_readiness.will_be_claimed(case.tree_state, descendant) for descendant in case.descendants)
 
 
 def ai_at_work(case: RuleInput) -> bool:
@@ -312,7 +312,7 @@ def _unjudged(task: Task) -> bool:
     return task.open and task.approval is Approval.PENDING
 
 
-def awaited(case: RuleInput) -> frozenset[str] | None:
+def awaited_tasks(case: RuleInput) -> frozenset[str] | None:
     """The tasks at work among what is outstanding: one of them must proceed. None: another event will come anyway."""
     asked = delegation_open(case) or question_open(case) or approval_pending(case)
     if asked or queue_task_ready(case) or goes_on_by_itself(case):
@@ -322,7 +322,9 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
     found: set[str] = set()
     for child in case.children:
         if task_readiness.held_by_limit(case.tree_state, child, case.agent.id):
-            found.update(*(parallel_limit.counted(case.tree_state, each, child) for each in _could_do(case, child)))
+            found.update(
+                *(parallel_limit.counted_tasks(case.tree_state, each, child) for each in _could_do(case, child))
+            )
     return frozenset(at_work | found | {task.id for task in _outside_at_work(case)})
 
 

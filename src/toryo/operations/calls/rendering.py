@@ -178,7 +178,7 @@ launch = wire(
 _used = wire(Usage, schemas.Used)
 
 
-def used(each: Usage | None) -> schemas.Used | None:
+def usage(each: Usage | None) -> schemas.Used | None:
     """None: its program has told nothing."""
     return None if each is None else _used(each)
 

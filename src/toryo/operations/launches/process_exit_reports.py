@@ -19,7 +19,7 @@ from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, left_reports, running_launches
-from toryo.operations.launches.cooldowns import QuotaMessage, hindered
+from toryo.operations.launches.cooldowns import QuotaMessage, is_hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
 from toryo.operations.tasks import mutations, pools
@@ -77,9 +77,9 @@ class ExitTaken(Result):
 @operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit)
 def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     """Report that a process has ended. Ends its launch and that launch's session, and nothing else, however late."""
-    launch = running_launches.reported(call, exit_.launch_id)
+    launch = running_launches.reported_launch(call, exit_.launch_id)
     call.enter(launch.project_id)
-    launch = running_launches.reported(call, exit_.launch_id)
+    launch = running_launches.reported_launch(call, exit_.launch_id)
     if launch.exit_reported_at is not None:
         return {"success": True, "released": [], "cooling_down_until": None}
     count_usage(call, launch, exit_.usage)
@@ -98,9 +98,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     call.tx.launches.record_exit(launch.id, exit_.log_tail)
     call.event(
         "launch.process_ended",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
+        of=launch,
         data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
     )
     released: list[str] = []
@@ -136,19 +134,13 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
         return False
     if waits_for_answer(call, session):
         return False
-    return decision.reason == "already_running" and not hindered(snapshot, launch)
+    return decision.reason == "already_running" and not is_hindered(snapshot, launch)
 
 
 def _remind(call: Call, launch: Launch) -> ExitTaken:
     """Its launch and session go on; only the process is a new one."""
     call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
-    call.event(
-        "launch.reminded",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
-        data={"task_id": launch.task_id},
-    )
+    call.event("launch.reminded", of=launch, data={"task_id": launch.task_id})
     project = call.tx.projects.find(launch.project_id)
     language = project.settings.language.value if project is not None else "en"
     return {"success": True, "released": [], "reminder": first_prompt.reminder(launch.agent_id, language)}

@@ -11,7 +11,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain import sources
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.sources import Entry, Source
 from toryo.domain.tasks import AcceptanceCheck, Status, priority_named
 from toryo.operations.calls import schemas
@@ -82,7 +81,9 @@ class Describes(Protocol):
     def model_dump(self, *, exclude_unset: bool = ...) -> dict[str, Any]: ...
 
 
-def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] = frozenset()) -> dict[str, Any]:
+def task_parameters(
+    wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """The parameters after the change. `cleared`: the fields that null clears."""
     said = wanted.model_dump(exclude_unset=bool(before))
     task = dict(before or dict.fromkeys(_FIELDS))
@@ -93,7 +94,7 @@ def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] 
         if said.get(one) is not None and said.get(other) is None:
             task[other] = None
     if wanted.acceptance is not None and "acceptance" in said:
-        task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
+        task["acceptance"] = [dict(each) for each in acceptance_checks.stored_checks(wanted.acceptance)]
     if wanted.priority is not None and "priority" in said:
         task["priority"] = priority_named(wanted.priority).value
     if said.get("status") or {"assignee_id", "agent_type"} & set(said):
@@ -104,12 +105,7 @@ def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] 
 def refuse(call: Call, project_id: str, task: Mapping[str, Any]) -> None:
     """What would be refused every time, as far as it can be seen now."""
     assignees.refuse(call, call.project(project_id), task["assignee_id"], task["agent_type"])
-    if task["status"] == "in_progress" and task["assignee_id"] is None:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or let its tasks begin in todo.",
-        )
+    assignees.refuse_nobody(Status(task["status"]), task["assignee_id"])
 
 
 def login(call: Call) -> str:

@@ -27,7 +27,7 @@ def refuse_nobody(status: Status, assignee_id: str | None, pool: Pool | None = N
         raise Refusal(
             Code.INVALID_TRANSITION,
             "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or create the task in todo.",
+            "Choose one (`assignee_id`, on the command line --assignee), or let it begin in todo.",
         )
 
 

@@ -173,7 +173,7 @@ def _board(call: Call, project_id: str, wanted: ShowBoard, last: int) -> Board:
     counts = call.tx.glances.how_many_open(project_id)
     return {
         "success": True,
-        "tasks": _shown(call, project_id, cards),
+        "tasks": _as_answer(call, project_id, cards),
         "whole": not part and changed is None,
         "columns": [{"status": each.value, "count": counts[each], "more": more[each]} for each in _OPEN],
         "older": before,
@@ -241,7 +241,7 @@ def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[s
     return touched | waiting | parents  # type: ignore[operator] # those count their subtasks
 
 
-def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
+def _as_answer(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     if not cards:
         return []
     ids = [card.id for card in cards]
@@ -353,7 +353,7 @@ def _first(call: Call, task: Task) -> First | None:
     remedy = remedies.of_block(call, task, agent, call.tx.tasks.details(task.id).context)
     if remedy is None:
         return None
-    actions = deeds.shown(remedy.actions)
+    actions = deeds.as_answer(remedy.actions)
     return {"text": remedy.words, "actions": actions}
 
 

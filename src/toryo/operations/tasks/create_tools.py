@@ -339,5 +339,5 @@ def _create(
                 mutations.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")
         parent = call.task(parent.id)
     made = mutations.create(call, tree_state.project, parent, drafts)
-    below_main_task.acted(call, Choice.ADJUST)
+    below_main_task.use_up_choice(call, Choice.ADJUST)
     return made

@@ -26,7 +26,7 @@ Noun = TypeVar("Noun")
 READ: Mapping[str, Callable[[Any], Any]] = {
     "priority": priority_named,
     "dependencies": tuple,
-    "acceptance": acceptance_checks.kept,
+    "acceptance": acceptance_checks.stored_checks,
     "touches": patterns,
     "start": lambda start: start and Start(start),
     "pool": lambda pool: pools.of(pool.capabilities),

@@ -171,7 +171,7 @@ def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions
     ]
     ended.sort(key=lambda each: (each.completed_at or 0, each.id), reverse=True)
     details = call.tx.tasks.details_of(each.id for each in ended[: wanted.limit])
-    missing = subtask_work.missing(call, parent)
+    missing = subtask_work.unmerged_by_subtask(call, parent)
     completions: list[Completion] = [
         {
             "task_id": each.id,
@@ -320,7 +320,7 @@ def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
     if assignee_id is not None:
         creation_rules.refuse_assignee(tree_state, call.agent, assignee_id)
     mutations.assign(call, tree_state, task, assignee_id, pool)
-    below_main_task.acted(call, Choice.ADJUST)
+    below_main_task.use_up_choice(call, Choice.ADJUST)
     stored = call.task(task.id)
     return {
         "success": True,

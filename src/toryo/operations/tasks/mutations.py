@@ -35,7 +35,7 @@ from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.messaging import mailboxes, messages, notifications
 from toryo.operations.tasks import approvals, pools, questions
 from toryo.workflow import line_rules
@@ -379,7 +379,7 @@ def _kept_from(call: Call, task: Task, agent: Agent) -> str | None:
 
 def _started(call: Call, begin: Callable[[], object]) -> str | None:
     with as_server(call):
-        moved = attempted(call, begin)
+        moved = attempt(call, begin)
     return moved.code.value if isinstance(moved, Refusal) else None
 
 
@@ -423,7 +423,7 @@ def start_review(call: Call, review: Task) -> bool:
         others = tree_state.busy.get(agent.id, frozenset()) - _above_reviewed(call, review)
         tree_state = replace(tree_state, busy={agent.id: _at_work(call, others)})
     with as_server(call):
-        moved = attempted(call, partial(move, call, tree_state, review, to, why))
+        moved = attempt(call, partial(move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
 
 
@@ -976,7 +976,7 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
     wanted = {name: value for name, value in told.items() if value != getattr(before, name)}
     if "acceptance" in wanted:
         if task.review_of is not None:
-            raise review_checks.unchecked(task)
+            raise review_checks.refusal_of_checks(task)
         after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
         if task.checks is Checks.IN_REVIEW:  # by other checks than those that count now
             questions.withdraw_all(call, task, "checks_changed")

@@ -4,7 +4,7 @@ back. Which agents could is in `domain/pools.py`."""
 from __future__ import annotations
 
 from toryo import failures
-from toryo.domain.coordinators import gone
+from toryo.domain.coordinators import is_gone
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.tasks import Task
 from toryo.failures import Failure
@@ -35,7 +35,7 @@ def free(call: Call, project_id: str) -> list[str]:
 def has_place(call: Call, snapshot: Snapshot, task: Task) -> bool:
     """Whether a Coordinator that is there could start the agent for this task, with one of its programs."""
     agent = snapshot.agent
-    here = [seen.offer for seen in call.tx.coordinators.all() if not gone(seen.seen_at, call.now)]
+    here = [seen.offer for seen in call.tx.coordinators.all() if not is_gone(seen.seen_at, call.now)]
     programs = list(program_choice.able(snapshot, Purpose.TASK, task.priority))
     return agent is not None and any(offer.lacks(agent, each) is None for offer in here for each in programs)
 

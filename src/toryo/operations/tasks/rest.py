@@ -146,7 +146,7 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
 
 def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
-    return _answer(call, task, below_main_task.show(call, task), subtask_work.told(call, task))
+    return _answer(call, task, below_main_task.show(call, task), subtask_work.unmerged_for_people(call, task))
 
 
 def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schemas.ToldUnmerged]) -> FiledTask:
@@ -158,7 +158,7 @@ def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schem
         "line": lines.place(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
         "unmerged": unmerged,
-        "changes_requested": requested_changes.shown(requested_changes.of(call, task)),
+        "changes_requested": requested_changes.as_answer(requested_changes.of(call, task)),
         "reviews": _reviews_of(call, task),
         "review_of": _reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
