@@ -217,3 +217,63 @@ def test_of_several_workers_in_cooldown_another_one_takes_it(team: World) -> Non
     ended(team, coordinator, "crashed: exit 1")
     team.move(first, "cancelled", "no")
     assert assignees(team, anyone(team), anyone(team), anyone(team)) == ["w2", "w3", None]
+
+
+# --- what people are told ---------------------------------------------------------------------------------------------
+
+
+def told(world: World) -> list[tuple[str, str]]:
+    """Which tasks need people, and why."""
+    return [(item["task_id"], item["text"]) for item in world.owner.call("needs_you")["items"] if item["task_id"]]
+
+
+def test_people_are_told_at_once_of_a_task_that_nobody_could_ever_take(team: World) -> None:
+    task = anyone(team, "any:joinery")
+    [(about, why)] = told(team)
+    assert (about, why.split(": ")[0]) == (task, "No worker of the project could do it")
+    team.owner.call("edit_agent", agent_id="w2", capabilities=["joinery"])
+    assert told(team) == []
+    assert statuses(team, task) == ["in_progress"]
+
+
+def test_a_task_that_waits_for_somebody_to_be_free_needs_nobody(team: World) -> None:
+    for each in ("w1", "w2", "w3"):
+        team.task(each)
+        team.started(each)
+    team.coordinator().claim(free_slots=0)
+    anyone(team)
+    assert told(team) == []
+
+
+def test_people_are_told_if_no_coordinator_is_there_for_it(world: World) -> None:
+    world.crew(2)
+    task = anyone(world)
+    [(about, why)] = told(world)
+    assert about == task
+    assert why.startswith("No Coordinator has called for 90 s.")
+
+
+def test_a_manager_that_waits_for_a_part_for_anyone_is_not_stuck(team: World) -> None:
+    team.owner.call("edit_agent", agent_id="boss", max_parallel_tasks=1)
+    for each in ("w1", "w2", "w3"):
+        team.task(each)
+    team.task("boss")
+    boss = team.start("boss")
+    boss.call("get_my_task")
+    boss.assigned({"one": "any"})
+    boss.wait()
+    team.coordinator("c2").claim(free_slots=0)
+    assert [each for each in told(team) if "Stuck" in each[1]] == []
+
+
+@pytest.mark.parametrize("how", ["deactivate_agent", "remove_member"])
+def test_people_are_told_of_what_stands_in_the_line_of_an_agent_that_is_gone(team: World, how: str) -> None:
+    first = team.task("w1")
+    task = team.task("w1", status="todo", start="when_ready")
+    more = {"project_id": team.project_id} if how == "remove_member" else {}
+    team.owner.call(how, agent_id="w1", **more)
+    [(about, why)] = told(team)
+    assert (about, why.endswith(" The same applies to one more task.")) == (first, True)
+    team.move(first, "cancelled", "no")
+    [(about, why)] = told(team)
+    assert (about, why.split(" w1 ")[0]) == (task, "Its assignee")

@@ -97,7 +97,6 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
         saved_views._counting((saved_views._Shape._make((*asked[:5], 1, asked[5])),), tuple(CLOSED))
         for asked in product((False, True), repeat=6)
     ),
-    "tasks._ready": tasks._READY.values,
     "sources._statements": lambda: (*sources._OF_SCHEDULES.values(), *sources._OF_WEBHOOKS.values()),
     "usages._summing": lambda: _asked(
         usages._summing, ("project_id",), names=("projects", "tasks", "agent_id")
@@ -212,6 +211,17 @@ def test_sqlite_reads_no_whole_table_before_anything_was_counted(sqlite: sqlite3
     finally:
         sqlite.execute("ROLLBACK")
         sqlite.execute("ANALYZE sqlite_schema")
+
+
+@pytest.mark.deep
+def test_a_look_at_a_line_begins_where_the_index_of_lines_has_it(sqlite: sqlite3.Connection) -> None:
+    """Whatever an agent has completed, and however many tasks are in line."""
+    looks = {name: each for name, each in STATEMENTS.items() if name.startswith(("tasks._READY", "tasks._POOLS"))}
+    assert len(looks) >= 6
+    for name, statement in looks.items():
+        plan = " ".join(_plan_of_sqlite(sqlite, statement.sqlite.text))
+        searches = plan.count("SEARCH tasks"), plan.count("SEARCH tasks USING INDEX tasks_in_line")
+        assert searches[0] == searches[1] > 0, name
 
 
 @pytest.mark.deep

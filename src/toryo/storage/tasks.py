@@ -16,7 +16,7 @@ from toryo.domain.tasks import Details, Start, Task, Wait
 from toryo.domain.times import Millis
 from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Row, Statement, in_list
+from toryo.storage.engine.statements import Row, Statement, by_index, in_list
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import Rows
 from toryo.storage.tables import from_json, to_json
@@ -83,9 +83,8 @@ _REVIEW_WAITING_FOR = Statement(
     .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(1)
 )
-_can_start: sa.ColumnElement[bool] = sa.literal_column(
-    "(status = 'todo' AND agent_type IS NULL AND dependencies_left = 0)", sa.Boolean
-)
+CAN_START = sa.and_(_t.c.status == "todo", _t.c.agent_type.is_(None), _t.c.dependencies_left == 0)
+"""As the index of lines has it."""
 _waits_in_line = sa.and_(_t.c.approval == "approved", _t.c.review_of.is_(None))
 _of_agent = _t.c.assignee_id == _p("agent_id")
 _of_pool = sa.and_(_t.c.assignee_id.is_(None), _t.c.pool.is_not(None))
@@ -95,7 +94,7 @@ def _ready(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
     """Of the tasks that wait for no other one, those that come first."""
     return (
         ROWS.select()
-        .where(_t.c.project_id == _p("project_id"), _can_start, _waits_in_line)
+        .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line)
         .where(*conditions)
         .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
         .limit(_p("most", type_=sa.Integer))
@@ -114,36 +113,39 @@ _READY_OR_IN_POOL = Statement(
 """Both begin where the index of lines has them, however many there are."""
 _m, _a, _pr = schema.memberships, schema.agents, schema.projects
 _first = _t.alias("first")
-_LINES = Statement(
+
+
+def _stands_in_line(*of: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Whether there is a task in `todo` that waits for no other one."""
+    return by_index(sa.select(_t.c.id).where(*of, CAN_START), _t, "tasks_in_line").exists()
+
+
+_of_member = (_t.c.project_id == _m.c.project_id, _t.c.assignee_id == _m.c.agent_id)
+_by_setting_or_toryo = sa.or_(_t.c.start.is_(None), _by_toryo)
+_members = (
     sa.select(_m.c.project_id, _m.c.agent_id)
     .join(_a, _a.c.id == _m.c.agent_id)
     .join(_pr, _pr.c.id == _m.c.project_id)
-    .where(_m.c.removed_at.is_(None), _a.c.kind == "ai", _a.c.status == "active", _pr.c.status == "active")
-    .where(
-        sa.select(_t.c.id)
-        .where(_t.c.project_id == _m.c.project_id, _t.c.assignee_id == _m.c.agent_id, _can_start)
-        .where(sa.or_(_t.c.start.is_(None), _t.c.start == Start.WHEN_READY.value))
-        .exists()
-    )
+    .where(_a.c.kind == "ai", _pr.c.status == "active", _stands_in_line(*_of_member, _by_setting_or_toryo))
     .order_by(_m.c.project_id, _m.c.agent_id)
 )
+_is_there = sa.and_(_m.c.removed_at.is_(None), _a.c.status == "active")
+_LINES, _LEFT_LINES = Statement(_members.where(_is_there)), Statement(_members.where(sa.not_(_is_there)))
 _POOLS = Statement(
     sa.select(_pr.c.id)
-    .where(_pr.c.status == "active")
-    .where(sa.select(_t.c.id).where(_t.c.project_id == _pr.c.id, _of_pool, _can_start, _by_toryo).exists())
+    .where(_pr.c.status == "active", _stands_in_line(_t.c.project_id == _pr.c.id, _of_pool, _by_toryo))
     .order_by(_pr.c.id)
 )
 _HAVE_A_LINE = Statement(
     sa.select(_a.c.id).where(
         in_list(_a.c.id, "ids"),
-        sa.select(_t.c.id).where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _a.c.id, _can_start).exists(),
+        _stands_in_line(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _a.c.id),
     )
 )
 _BEFORE_IN_LINE = {
     line: Statement(
-        sa.select(_t.c.id, _t.c.title)
-        .where(_t.c.project_id == _p("project_id"), line, _t.c.agent_type.is_(None))
-        .where(_t.c.status == "todo", _t.c.dependencies_left == 0, _waits_in_line)
+        by_index(sa.select(_t.c.id, _t.c.title), _t, "tasks_in_line")
+        .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line)
         .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
         .where(
             sa.tuple_(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
@@ -475,7 +477,15 @@ class Tasks:
     def lines(self) -> list[tuple[str, str | None]]:
         """Project and agent of every line in which something may be ready; without an agent, that of a pool."""
         of_agents = [(row[0], row[1]) for row in self._connection.all(_LINES)]
-        return [*of_agents, *((row[0], None) for row in self._connection.all(_POOLS))]
+        return [*of_agents, *((project_id, None) for project_id in self.pools())]
+
+    def pools(self) -> list[str]:
+        """The projects with tasks for anyone who is free that wait for no other one."""
+        return [row[0] for row in self._connection.all(_POOLS)]
+
+    def left_lines(self) -> list[tuple[str, str]]:
+        """The same as `lines`, of agents that are inactive or were removed from the project."""
+        return [(row[0], row[1]) for row in self._connection.all(_LEFT_LINES)]
 
     def have_a_line(self, project_id: str, agent_ids: Iterable[str]) -> frozenset[str]:
         """Those of the agents that have tasks in `todo` which wait for no other one."""

@@ -146,6 +146,8 @@ class Picture:
             signed_in=frozenset(agent for agent, where in self.sessions if where == project.id) | online,
             served=self._served(project.id, members),
             open_delegations=self.awaited,
+            team=self.agents,
+            team_members=frozenset(members),
         )
 
     def _busy(self, project_id: str, known: dict[str, set[str]]) -> Mapping[str, frozenset[str]]:

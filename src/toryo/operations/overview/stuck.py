@@ -11,19 +11,22 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from toryo.deeds import TO_SAY, Blank, Deed, deed
-from toryo.domain import task_readiness
+from toryo.domain import pools, task_readiness
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import Start, Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.launches import placement
 from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.workflow.reasons import REASONS
 
 _SHOWN = 3
+MOST_IN_LINE = 50
+"""Tasks in lines that are looked at: those of one cause are told together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ def stuck_tasks(picture: Picture, told: Collection[str]) -> list[Stuck]:
     for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
         for stuck in look.at(task):
             causes.setdefault(stuck.task.id, stuck)
+    for stuck in (*look.in_line(), *look.for_anyone()):
+        causes.setdefault(stuck.task.id, stuck)
     return list(causes.values())
 
 
@@ -183,11 +188,51 @@ class _Look:
             return
         idle = self._idle(place, top)
         if idle is not None:
-            given = (_given_away(top),)
-            cause = ("agent", top.assignee_id or "", idle.for_owners.name)
-            yield Stuck(top, idle.why, top.moved_at, given, (idle.for_owners,), idle.by_owner, cause)
+            yield _left_by(top, idle)
         elif top.id in self.waits:
             yield self._waiting(top)
+
+    # --- what is in line -----------------------------------------------------------------------------------------
+
+    def in_line(self) -> Iterator[Stuck]:
+        """Tasks that Toryo would start, of agents that are inactive or no members."""
+        for project_id, agent_id in self.picture.call.tx.tasks.left_lines():
+            start = self._start_of(project_id)
+            if start is None:
+                continue
+            for task in self.picture.call.tx.tasks.ready_in_line(project_id, agent_id, start, MOST_IN_LINE):
+                idle = self._idle((agent_id, project_id), task)
+                if idle is not None and task.id not in self.told:
+                    yield _left_by(task, idle)
+
+    def for_anyone(self) -> Iterator[Stuck]:
+        """Tasks for anyone who is free, which no agent of the project could do, or no Coordinator could start one."""
+        for project_id in self.picture.call.tx.tasks.pools():
+            if self._start_of(project_id) is None:
+                continue
+            for task in self.picture.call.tx.tasks.ready_in_pool(project_id, MOST_IN_LINE):
+                why = self._nobody(task) if task.id not in self.told else None
+                if why is not None:
+                    assert task.pool is not None
+                    cause = ("pool", *task.pool.capabilities)
+                    yield Stuck(task, why, task.moved_at, (_given_away(task),), cause=cause)
+
+    def _start_of(self, project_id: str) -> Start | None:
+        """None: the picture is not of this project, or it rests."""
+        project = self.picture.projects.get(project_id)
+        return project.settings.start if project is not None and project.active else None
+
+    def _nobody(self, task: Task) -> Worded | None:
+        tree_state = self.picture.call.tree_state(task)
+        takers = pools.takers(tree_state, task)
+        if not takers:
+            return pools.nobody(tree_state, task)
+        found = [
+            placement.obstacle(agent, agent.programs[0], self.picture.coordinators, self.picture.now)
+            for agent in takers
+        ]
+        obstacle = found[0]
+        return None if obstacle is None or None in found else together((obstacle.words, obstacle.remedy))
 
     def _main_of(self, task: Task) -> Task:
         """The task whose session would do it: the highest one above it, without a gap, of the same assignee."""
@@ -257,6 +302,11 @@ class _Look:
         said = constant("It failed. The tasks below it wait until it is retried or cancelled.")
         retry = deed("retry", task_id=cause.id)
         yield Stuck(cause, said, cause.moved_at, (retry, deed("cancel", task_id=cause.id, reason=TO_SAY)))
+
+
+def _left_by(task: Task, idle: _Idle) -> Stuck:
+    cause = ("agent", task.assignee_id or "", idle.for_owners.name)
+    return Stuck(task, idle.why, task.moved_at, (_given_away(task),), (idle.for_owners,), idle.by_owner, cause)
 
 
 def _given_away(task: Task) -> Deed:
