@@ -23,8 +23,8 @@ FORMS = [
     (create_tools.QueueTask, Wanted, set()),
     (request_tools.RequestTask, Draft, set()),
     (rest.FileTask, Draft, set()),
-    (edit_tools.UpdateTask, mutations.Edit, set()),
-    (rest.EditTask, mutations.Edit, {"assignee_id", "add_dependencies", "remove_dependencies"}),
+    (edit_tools.UpdateTask, Draft, set()),
+    (rest.EditTask, Draft, {"add_dependencies", "remove_dependencies"}),
 ]
 SAMPLES = {
     "start": "when_ready",
@@ -73,9 +73,9 @@ def test_all_that_a_draft_says_arrives_at_its_task() -> None:
     }
 
 
-def test_an_edit_names_fields_of_a_task_and_of_its_details_as_they_are() -> None:
-    kept = {**get_type_hints(Details), **get_type_hints(Task)}
-    assert {name: kept[name] for name in mutations.Edit.__annotations__} == get_type_hints(mutations.Edit)
+def test_an_edit_says_of_a_task_and_of_its_details_what_its_form_says_and_not_who_does_it() -> None:
+    said = {"task_id": "tsk_1", "title": "Paint", "description": "Red.", "assignee_id": "w1", "version": 1}
+    assert given.edit(rest.EditTask(**said)) == {"title": "Paint", "description": "Red."}
 
 
 def test_null_changes_nothing_but_what_it_clears() -> None:

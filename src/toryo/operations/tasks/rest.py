@@ -319,8 +319,8 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
         if wanted.add_dependencies or wanted.remove_dependencies:
             mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
             task = call.task(task.id)
-        if wanted.model_fields_set & mutations.Edit.__annotations__.keys():
-            mutations.edit(call, task, **given.edit(wanted))
+        if changes := given.edit(wanted):
+            mutations.edit(call, task, **changes)
     return _shown(call, task.id)
 
 
