@@ -3,6 +3,7 @@ fails here."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -10,9 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from toryo.domain.creation_rules import Draft
-from toryo.domain.tasks import Details, Priority, Task
+from toryo.domain.tasks import Details, Priority, Said, Task
 from toryo.operations.tasks import create_tools, edit_tools, given, mutations, request_tools, rest
 from toryo.operations.tasks.queue_tasks import Wanted
+from toryo.task_forms import PeoplesForm
 
 PLACE = {"project_id", "task_id", "parent_task_id", "status", "intent", "message_id", "version"}
 """Where a task stands, and what else a call says: the operation itself takes these."""
@@ -61,6 +63,10 @@ def test_what_is_written_in_another_way_than_kept_is_read_as_the_type_that_the_d
         kinds = get_args(kept[name]) if type(None) in get_args(kept[name]) else (get_origin(kept[name]) or kept[name],)
         assert isinstance(read(SAMPLES[name]), kinds)
     assert given.READ["priority"]("urgent") is Priority.CRITICAL
+
+
+def test_what_can_be_said_in_every_form_is_kept_by_a_task_and_by_its_draft() -> None:
+    assert PeoplesForm.model_fields.keys() < {each.name for each in fields(Said)}
 
 
 def test_all_that_a_draft_says_arrives_at_its_task() -> None:
