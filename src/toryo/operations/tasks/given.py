@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from toryo.clearable_fields import nullable
+from toryo.domain.clearable_fields import nullable
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
 from toryo.domain.tasks import Start, priority_named
