@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+MOST_PATTERNS = 50
+"""Of one task."""
+LONGEST_PATTERN = 300
 _MAY_BE_NOTHING = frozenset({"**/", "**", "*"})
 MOST_STEPS = 30_000_000
 """Of comparing all paths with all patterns: some seconds."""

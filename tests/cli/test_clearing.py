@@ -10,10 +10,10 @@ import pytest
 import typer
 
 from tests.cli.conftest import Toryo
-from toryo import clearable_fields
 from toryo.cli import clearing, command_line
 from toryo.cli.exit_codes import Misuse
 from toryo.client import Client
+from toryo.domain import clearable_fields
 from toryo.operations.calls.catalogue import Operation, catalogue
 
 SETTINGS: dict[str, Any] = {

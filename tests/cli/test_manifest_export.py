@@ -21,7 +21,7 @@ agents:
 tasks:
   - {project: house, title: Wood, assignee: carver, status: backlog, context: {command: ls}, acceptance: [{file: a}]}
   - {project: house, title: Walls, assignee: carver, depends_on: [Wood], priority: high}
-  - {project: house, title: North wall, parent: Walls}
+  - {project: house, title: North wall, parent: Walls, touches: [walls/**], budget_usd: 0}
 """
 
 
@@ -53,7 +53,8 @@ def test_what_is_exported_here_and_imported_there_is_the_same(two: tuple[Toryo, 
     assert yaml.safe_load(first.read_text()) == yaml.safe_load(second.read_text())
     exported = yaml.safe_load(second.read_text())
     assert [agent["id"] for agent in exported["agents"]] == ["master", "carver"], "whom one reports to comes first"
-    assert exported["tasks"][-1]["parent"] == "Walls"
+    wall = exported["tasks"][-1]
+    assert (wall["parent"], wall["touches"], wall["budget_usd"]) == ("Walls", ["walls/**"], 0)
     again = there.json("import", str(first))
     assert again["changes"] == []
 

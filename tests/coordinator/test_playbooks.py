@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +89,13 @@ def test_a_value_that_the_task_does_not_have_is_named() -> None:
 )
 def test_a_pattern_is_a_title_or_a_regular_expression_for_all_of_it_or_a_glob(pattern, title, groups) -> None:
     assert fits(pattern, title) == groups
+
+
+def test_what_a_plan_does_not_need_itself_goes_to_the_task_as_texts_where_texts_are_written() -> None:
+    subtask = {"id": "a", "title": "A", "touches": ["{{context.part}}", "docs/{{context.part}}"], "acceptance": []}
+    playbook = playbook_format.read({"tasks": [{"subtasks": [subtask]}]}, Path())
+    (step,) = plan_for(playbook, {"title": "Any", "context": {"part": 7}})
+    assert step.said == {"touches": ["7", "docs/7"]}
 
 
 def test_a_text_that_is_nothing_but_a_variable_keeps_its_type() -> None:

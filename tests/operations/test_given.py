@@ -3,6 +3,7 @@ fails here."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -10,9 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from toryo.domain.creation_rules import Draft
-from toryo.domain.tasks import Details, Priority, Task
+from toryo.domain.tasks import Details, Priority, Said, Task
 from toryo.operations.tasks import create_tools, edit_tools, given, mutations, request_tools, rest
 from toryo.operations.tasks.queue_tasks import Wanted
+from toryo.task_forms import PeoplesForm
 
 PLACE = {"project_id", "task_id", "parent_task_id", "status", "intent", "message_id", "version"}
 """Where a task stands, and what else a call says: the operation itself takes these."""
@@ -23,8 +25,8 @@ FORMS = [
     (create_tools.QueueTask, Wanted, set()),
     (request_tools.RequestTask, Draft, set()),
     (rest.FileTask, Draft, set()),
-    (edit_tools.UpdateTask, mutations.Edit, set()),
-    (rest.EditTask, mutations.Edit, {"assignee_id", "pool", "add_dependencies", "remove_dependencies"}),
+    (edit_tools.UpdateTask, Draft, set()),
+    (rest.EditTask, Draft, {"add_dependencies", "remove_dependencies"}),
 ]
 SAMPLES = {
     "start": "when_ready",
@@ -64,6 +66,10 @@ def test_what_is_written_in_another_way_than_kept_is_read_as_the_type_that_the_d
     assert given.READ["priority"]("urgent") is Priority.CRITICAL
 
 
+def test_what_can_be_said_in_every_form_is_kept_by_a_task_and_by_its_draft() -> None:
+    assert PeoplesForm.model_fields.keys() < {each.name for each in fields(Said)}
+
+
 def test_all_that_a_draft_says_arrives_at_its_task() -> None:
     assert Draft.__dataclass_fields__.keys() - {"local_id", "dependencies"} <= {
         *Task.__dataclass_fields__,
@@ -74,9 +80,9 @@ def test_all_that_a_draft_says_arrives_at_its_task() -> None:
     }
 
 
-def test_an_edit_names_fields_of_a_task_and_of_its_details_as_they_are() -> None:
-    kept = {**get_type_hints(Details), **get_type_hints(Task)}
-    assert {name: kept[name] for name in mutations.Edit.__annotations__} == get_type_hints(mutations.Edit)
+def test_an_edit_says_of_a_task_and_of_its_details_what_its_form_says_and_not_who_does_it() -> None:
+    said = {"task_id": "tsk_1", "title": "Paint", "description": "Red.", "assignee_id": "w1", "version": 1}
+    assert given.edit(rest.EditTask(**said)) == {"title": "Paint", "description": "Red."}
 
 
 def test_null_changes_nothing_but_what_it_clears() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import fields
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -57,7 +57,8 @@ def parts(hint: Any) -> tuple[set[Any], bool]:
 def told(noun: type[Any], name: str) -> tuple[set[Any], bool]:
     """What an answer says of a field: its types, and whether it may be null."""
     found = getattr(noun, name, None)
-    of = found.fget if isinstance(found, property) else noun
+    declares = next((each for each in noun.__mro__ if name in vars(each).get("__annotations__", ())), noun)
+    of = found.fget if isinstance(found, property) else declares
     hint = get_type_hints(of)["return" if isinstance(found, property) else name]
     written = str((of.__annotations__)["return" if isinstance(found, property) else name])
     kinds, null = parts(hint)
@@ -91,7 +92,9 @@ def is_said(of_field: tuple[set[Any], bool], of_key: tuple[set[Any], bool]) -> b
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.answer.__name__)
 def test_each_key_has_the_type_of_its_field(pair: Pair) -> None:
     promised = get_type_hints(pair.answer)
-    names = {key: pair.own.get(key, key) for key in promised if key not in pair.later}
+    whole = get_type_hints(pair.answer, include_extras=True)
+    always = [key for key, hint in whole.items() if get_origin(hint) is not NotRequired]
+    names = {key: pair.own.get(key, key) for key in always if key not in pair.later}
     wrong = {
         key: (told(pair.noun, name), said(promised[key]))
         for key, name in names.items()

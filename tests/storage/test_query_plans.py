@@ -33,7 +33,6 @@ from toryo.storage import (
     schema,
     sources,
     task_lists,
-    tasks,
     usages,
 )
 from toryo.storage.engine.statements import Statement

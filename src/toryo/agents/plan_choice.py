@@ -22,11 +22,11 @@ class Step(NamedTuple):
     depends_on: tuple[str, ...]
     priority: str
     retry: int
+    said: Mapping[str, Any]
+    """Its other keys: its task gets them as they are."""
     assignee: str | None = None
     capability: str | None = None
     context: Mapping[str, Any] | None = None
-    acceptance: Sequence[Mapping[str, Any]] = ()
-    touches: Sequence[str] = ()
     run: str | list[str] | None = None
     timeout_seconds: float | None = None
     when: tuple[Condition, ...] = ()
@@ -138,20 +138,30 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made
     each = fill({name: value for name, value in raw.items() if name not in apart}, variables)
     _fill_commands(each, raw, variables)
     texts = {name: str(each[name]) for name in ("title", "description", "priority")}
+    said = {name: _typed(raw[name], value) for name, value in each.items() if name not in Step._fields}
     return Step(
         id=made.id(raw["id"], number),
         depends_on=tuple(other for name in raw["depends_on"] for other in made.ids(name, raw["id"], number)),
         retry=retry if raw["retry"] is None else raw["retry"],
+        said={name: value for name, value in said.items() if value not in _NOTHING},
         assignee=each["assignee"] or None,
         capability=each["capability"] or None,
         context=each["context"] or None,
-        acceptance=tuple(each["acceptance"]),
-        touches=tuple(map(str, each["touches"])),
         run=each["run"],
         timeout_seconds=each["timeout_seconds"],
         when=tuple(_condition(one, variables, made, number) for one in raw.get("when") or ()),
         **texts,
     )
+
+
+_NOTHING: Sequence[Any] = (None, "", [], {})
+
+
+def _typed(written: Any, value: Any) -> Any:
+    """A text stays one, whatever its variables are."""
+    if isinstance(written, list) and isinstance(value, list):
+        return [_typed(*pair) for pair in zip(written, value, strict=True)]
+    return str(value) if isinstance(written, str) and value is not None else value
 
 
 def _fill_commands(subtask: dict[str, Any], raw: Mapping[str, Any], variables: Mapping[str, Any]) -> None:

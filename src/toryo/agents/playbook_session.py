@@ -206,11 +206,7 @@ def _task(step: Step, *, assign: bool) -> Answer:
         found["assignee_id"] = step.assignee
     if step.context:
         found["context"] = dict(step.context)
-    if step.acceptance:
-        found["acceptance"] = [dict(each) for each in step.acceptance]
-    if step.touches:
-        found["touches"] = list(step.touches)
-    return found
+    return {**found, **step.said}
 
 
 def _outcome(subtask: Mapping[str, Any]) -> str:

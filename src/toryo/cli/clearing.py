@@ -1,5 +1,5 @@
 """`--clear NAME` of the commands that edit something: removes what was set. What can be cleared is one table, in
-`clearable_fields.py`; here are the names by which people know it, those of the options that set it.
+`domain/clearable_fields.py`; here are the names by which people know it, those of the options that set it.
 """
 
 from __future__ import annotations
@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
-from toryo import clearable_fields
 from toryo.cli.command_context import NULL, option
 from toryo.cli.exit_codes import Misuse
 from toryo.deeds import OPTION_OF
+from toryo.domain import clearable_fields
 from toryo.nearest import nearest
 
 OPERATIONS = {

@@ -19,12 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from toryo import artifact_limits, provider_options
 from toryo.chosen_ids import MOST_REPLICAS
 from toryo.cli.exit_codes import Misuse
-from toryo.domain import acceptance, conflict_forecast, ids, review_checks
+from toryo.domain import acceptance, ids, review_checks
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
 from toryo.formats.simulation_format import Simulation
-from toryo.provider_options import MOST_AMOUNT
+from toryo.task_forms import PeoplesForm
 
 NOTHING = "Nothing was changed."
 
@@ -148,7 +148,7 @@ class Check(_Entry):
         return self
 
 
-class Task(_Entry):
+class _Task(_Entry):
     project: str
     """The project's id or name."""
     title: str
@@ -169,12 +169,10 @@ class Task(_Entry):
     """For its assignee, such as the `command` of a command agent."""
     acceptance: list[Check] = Field(default_factory=list)
     """Checks before it can complete: `file: PATH` or `command: CMD` each."""
-    touches: list[str] = Field(default_factory=list, max_length=conflict_forecast.MOST_PATTERNS)
-    """The files that it will change, from the top of the repository, with `*` and `**`; for worktrees."""
-    budget_usd: float | None = Field(None, ge=0, le=MOST_AMOUNT, allow_inf_nan=False)
-    """US dollars that it and its subtasks may cost."""
-    budget_tokens: int | None = Field(None, ge=0, le=MOST_AMOUNT)
-    """Tokens that it and its subtasks may use."""
+
+
+class Task(PeoplesForm, _Task):
+    pass
 
 
 Entry = TypeVar("Entry", Project, Agent, Task)

@@ -17,12 +17,13 @@ import typer
 
 from toryo.cli import output, task_lookup, wider_rights
 from toryo.cli.command_context import Here, argument, command, flag, option
-from toryo.domain.budgets import OF_TASK
 from toryo.domain.tasks import CLOSED
 
 _AGENT = ("name", "kind", "role", "reports_to", "provider", "model", "agent_type", "capabilities", "system_prompt")
 _PLAIN = {"kind": "ai", "capabilities": [], "system_prompt": "", "max_parallel_tasks": 1, "provider_options": {}}
 """Values that go without saying."""
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+"""Values that say nothing."""
 EVENTS = "events"
 """Instead of a file: the event history. A file of that name is written as ./events."""
 _OWNER = "owner"
@@ -166,18 +167,16 @@ def _titles(tasks: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _task(each: dict[str, Any], titles: dict[str, str], project_id: str, *, live: bool) -> dict[str, Any]:
+    from toryo.cli.manifest import Task
+
     kept = {"backlog", "todo", "in_progress"} if live else {"backlog", "todo"}
     status = each["status"] if each["status"] in kept else "todo"
     entry: dict[str, Any] = {"project": project_id, "title": titles[each["id"]], "status": status}
     said = {
-        "description": each["description"],
+        **{name: each[name] for name in Task.model_fields if name in each and name not in entry},
         "assignee": task_lookup.whose(each),
         "priority": None if each["priority"] == "medium" else each["priority"],
         "parent": titles.get(each["parent_task_id"] or ""),
         "depends_on": [titles[other] for other in each["dependencies"] if other in titles],
-        "context": each["context"],
-        "acceptance": each["acceptance"],
-        "touches": each["touches"],
     }
-    budget = {name: each[name] for name in OF_TASK.values() if each[name] is not None}
-    return {**entry, **{name: value for name, value in said.items() if value}, **budget}
+    return {**entry, **{name: value for name, value in said.items() if value not in _NOTHING}}

@@ -116,8 +116,7 @@ def _subtask(step: Any) -> dict[str, Any]:
         "priority": step.priority,
         "retry": step.retry,
         "context": step.context,
-        "acceptance": list(step.acceptance),
-        "touches": list(step.touches),
+        **step.said,
         "run": step.run,
         "timeout_seconds": step.timeout_seconds,
     }

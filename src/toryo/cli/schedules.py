@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import clearing, output, shell_completion, task_lookup
-from toryo.cli.command_context import Here, command
+from toryo.cli import clearing, output, shell_completion
+from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
-from toryo.cli.option_groups import spread
-from toryo.cli.sources import Name, NewName, NewTitle, OfProject, Reason, Source
-from toryo.cli.task_options import MaxFailures, Project, TaskOptions
+from toryo.cli.from_operations import Read, sends
+from toryo.cli.sources import NEW_NAME, NEW_TITLE, Name, OfProject, Reason, Source
+from toryo.cli.task_options import OF_SOURCE, MaxFailures, Project
 from toryo.domain.schedules import LONGEST_CATCH_UP, LONGEST_INTERVAL, SHORTEST_INTERVAL
 from toryo.domain.texts import one_line
 
@@ -26,71 +26,52 @@ group = typer.Typer(
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _DURATION = re.compile(r"([0-9]{1,6})\s*([smhdw])")
 
-Id = Annotated[
-    str, typer.Argument(metavar="SCHEDULE", help="Its id or its name.", autocompletion=shell_completion.schedules)
-]
+Id = Annotated[str, argument("SCHEDULE", "Its id or its name.", complete=shell_completion.schedules)]
 
 
-@dataclass
-class Times:
-    """When: one of these."""
-
-    cron: Annotated[
-        str | None,
-        typer.Option("--cron", metavar="EXPRESSION", help='When: a cron expression, such as "0 9 * * 1-5", or @daily.'),
-    ] = None
-    every: Annotated[
-        str | None, typer.Option("--every", metavar="DURATION", help="An interval instead, such as 30m, 6h or 1d.")
-    ] = None
-    once: Annotated[
-        str | None,
-        typer.Option("--once", metavar="TIME", help='One time instead, such as "2027-01-31 09:30".'),
-    ] = None
-    after_task: Annotated[
-        str | None,
-        typer.Option(
-            "--after",
-            metavar="TASK",
-            help="Once, when this task of any project is completed, instead.",
-            autocompletion=shell_completion.tasks,
-        ),
-    ] = None
-
-    def body(self, here: Here, time_zone: str | None) -> dict[str, Any]:
-        after = task_lookup.task(here, self.after_task) if self.after_task is not None else None
-        if sum(each is not None for each in (self.cron, self.every, self.once, after)) > 1:
-            raise Misuse("--cron, --every, --once and --after exclude each other.", "Give one of them.")
-        return {
-            "cron": self.cron,
-            "every_seconds": _seconds("--every", self.every, SHORTEST_INTERVAL, LONGEST_INTERVAL),
-            "once_at": _instant(self.once, time_zone),
-            "after_task_id": after,
-            "time_zone": time_zone,
-        }
+def _seconds(option: str, least: int, most: int, given: str | None) -> int | None:
+    if given is None:
+        return None
+    found = _DURATION.fullmatch(given.strip())
+    if found is None and given.strip() != "0":
+        raise Misuse(f"{option}: {given!r} is not a duration.", "Give a number and a unit: 30m, 6h, 1d or 2w.")
+    seconds = int(found[1]) * _UNITS[found[2]] if found is not None else 0
+    if not least <= seconds <= most:
+        bound = f"at least {output.duration(least)}" if seconds < least else f"at most {output.duration(most)}"
+        raise Misuse(f"{option} must be {bound} (given: {given.strip()}).", "See `toryo schedule add --help`.")
+    return seconds
 
 
-@dataclass
-class Policies:
-    """What happens at a time at which it cannot create a task as usual."""
-
-    overlap: Annotated[
+_WHEN = {
+    "cron": option("EXPRESSION", 'When: a cron expression, such as "0 9 * * 1-5", or @daily.'),
+    "every_seconds": Read(
+        partial(_seconds, "--every", SHORTEST_INTERVAL, LONGEST_INTERVAL),
+        every=option("DURATION", "An interval instead, such as 30m, 6h or 1d."),
+    ),
+    "once_at": option("TIME", 'One time instead, such as "2027-01-31 09:30".'),
+    "after_task_id": option(
+        "TASK",
+        "Once, when this task of any project is completed, instead.",
+        "--after",
+        complete=shell_completion.tasks,
+    ),
+}
+"""One of these."""
+_SENT = {
+    **OF_SOURCE,
+    "overlap": Annotated[
         Literal["skip", "buffer_one", "allow_all", "cancel_other"] | None,
-        typer.Option(
-            "--overlap",
-            metavar="skip|buffer_one|allow_all|cancel_other",
-            help="What happens while an earlier task is open (default: skip).",
+        option(
+            "skip|buffer_one|allow_all|cancel_other",
+            "What happens while an earlier task is open (default: skip).",
         ),
-    ] = None
-    catch_up: Annotated[
-        str | None,
-        typer.Option("--catch-up", metavar="DURATION", help="How long a missed time is made up for (default: 1d)."),
-    ] = None
-
-    def body(self) -> dict[str, Any]:
-        return {
-            "overlap": self.overlap,
-            "catch_up_seconds": _seconds("--catch-up", self.catch_up, 0, LONGEST_CATCH_UP),
-        }
+    ],
+    "catch_up_seconds": Read(
+        partial(_seconds, "--catch-up", 0, LONGEST_CATCH_UP),
+        catch_up=option("DURATION", "How long a missed time is made up for (default: 1d)."),
+    ),
+    "max_failures": MaxFailures,
+}
 
 
 def add(app: typer.Typer) -> None:
@@ -98,39 +79,18 @@ def add(app: typer.Typer) -> None:
 
 
 @command(group, "add")
-@spread
-def add_schedule(
-    here: Here,
-    name: Name,
-    title: Annotated[
-        str, typer.Option("--title", metavar="TEXT", help="The title of its tasks; {date} becomes the date.")
-    ],
-    *,
-    project: Project = None,
-    times: Times,
-    time_zone: Annotated[
-        str | None,
-        typer.Option(
-            "--time-zone",
-            metavar="ZONE",
-            help="The time zone of --cron, --once, {date} and {time} (default: this machine's).",
-        ),
-    ] = None,
-    task: TaskOptions,
-    policies: Policies,
-    max_failures: MaxFailures = None,
-) -> None:
+@sends(
+    "add_schedule",
+    name=Name,
+    title=Annotated[str, option("TEXT", "The title of its tasks; {date} becomes the date.")],
+    project_id=Project,
+    **_WHEN,
+    time_zone=option("ZONE", "The time zone of --cron, --once, {date} and {time} (default: this machine's)."),
+    **_SENT,
+)
+def add_schedule(here: Here, body: dict[str, Any]) -> None:
     """Create a schedule. Its tasks are created with your rights."""
-    body = {
-        "name": name,
-        "title": title,
-        **times.body(here, time_zone),
-        "time_zone": time_zone or local_time_zone(),
-        **task.body(),
-        **policies.body(),
-        "max_failures": max_failures,
-    }
-    answer = SCHEDULES.add(here, project, body)
+    answer = SCHEDULES.add(here, {"time_zone": local_time_zone(), **_timed(body)})
     made = answer["schedule"]
     here.answer(answer, lambda: output.done(f"created {made['schedule_id']}{_then(made)}"))
 
@@ -154,35 +114,17 @@ def show_schedule(here: Here, schedule: Id) -> None:
 
 
 @command(group, "edit")
-@spread
-def edit_schedule(
-    here: Here,
-    schedule: Id,
-    *,
-    name: NewName = None,
-    title: NewTitle = None,
-    times: Times,
-    time_zone: Annotated[
-        str | None,
-        typer.Option(
-            "--time-zone", metavar="ZONE", help="The new time zone of its cron expression, --once, {date} and {time}."
-        ),
-    ] = None,
-    task: TaskOptions,
-    policies: Policies,
-    max_failures: MaxFailures = None,
-    clear: clearing.OfSchedule = None,
-) -> None:
+@sends(
+    "edit_schedule",
+    name=NEW_NAME,
+    title=NEW_TITLE,
+    **_WHEN,
+    time_zone=option("ZONE", "The new time zone of its cron expression, --once, {date} and {time}."),
+    **_SENT,
+)
+def edit_schedule(here: Here, schedule: Id, body: dict[str, Any], clear: clearing.OfSchedule = None) -> None:
     """Change a schedule. From then on its tasks are created with your rights."""
-    body = {
-        "name": name,
-        "title": title,
-        **times.body(here, time_zone),
-        **task.body(),
-        **policies.body(),
-        "max_failures": max_failures,
-    }
-    SCHEDULES.edit(here, schedule, clear, body)
+    SCHEDULES.edit(here, schedule, clear, _timed(body))
 
 
 @command(group, "pause")
@@ -229,25 +171,18 @@ def _known_zone(name: str) -> bool:
         return False
 
 
-def _seconds(option: str, given: str | None, least: int, most: int) -> int | None:
-    if given is None:
-        return None
-    found = _DURATION.fullmatch(given.strip())
-    if found is None and given.strip() != "0":
-        raise Misuse(f"{option}: {given!r} is not a duration.", "Give a number and a unit: 30m, 6h, 1d or 2w.")
-    seconds = int(found[1]) * _UNITS[found[2]] if found is not None else 0
-    if not least <= seconds <= most:
-        bound = f"at least {output.duration(least)}" if seconds < least else f"at most {output.duration(most)}"
-        raise Misuse(f"{option} must be {bound} (given: {given.strip()}).", "See `toryo schedule add --help`.")
-    return seconds
+def _timed(body: dict[str, Any]) -> dict[str, Any]:
+    """With the time of --once as the server takes it. Raises Misuse."""
+    if len(body.keys() & _WHEN.keys()) > 1:
+        raise Misuse("--cron, --every, --once and --after exclude each other.", "Give one of them.")
+    once = {"once_at": _instant(body["once_at"], body.get("time_zone"))} if "once_at" in body else {}
+    return body | once
 
 
-def _instant(given: str | None, time_zone: str | None) -> str | None:
+def _instant(given: str, time_zone: str | None) -> str:
     """A time without an offset is on the clock of that zone, or of this machine."""
     from zoneinfo import ZoneInfo
 
-    if given is None:
-        return None
     try:
         moment = datetime.fromisoformat(given.strip())
         if moment.tzinfo is None and time_zone is not None and _known_zone(time_zone):  # the server refuses others

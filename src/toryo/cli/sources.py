@@ -8,23 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
-
-from toryo.cli import clearing, edits, output, projects, shell_completion
-from toryo.cli.command_context import Here
+from toryo.cli import edits, output, projects, shell_completion
+from toryo.cli.command_context import Here, argument, option
 from toryo.cli.exit_codes import Misuse
 from toryo.domain.texts import one_line
 
 SHOWN_OF_HISTORY = 10
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")]
-NewName = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its new name.")]
-NewTitle = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The new title of its tasks.")]
-OfProject = Annotated[
-    str | None,
-    typer.Option("--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects),
-]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="The reason, for others to see.")]
+Name = Annotated[str, argument("NAME", "What it is called.")]
+NEW_NAME = option("NAME", "Its new name.")
+NEW_TITLE = option("TEXT", "The new title of its tasks.")
+OfProject = Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)]
+Reason = Annotated[str | None, option("TEXT", "The reason, for others to see.")]
 Item = dict[str, Any]
 """A schedule or a webhook, as the server shows it, or one entry of its history."""
 Row = tuple[Any, ...]
@@ -58,8 +53,9 @@ class Source:
     def id_of(self, item: Item) -> str:
         return str(item[f"{self.kind}_id"])
 
-    def add(self, here: Here, project: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
+    def add(self, here: Here, body: dict[str, Any]) -> dict[str, Any]:
         """The answer; what is printed of it differs."""
+        project = body.pop("project_id", None)
         return here.send("POST", f"/projects/{project or projects.only(here)}/{self.kind}s", body)
 
     def print_all(
@@ -80,9 +76,7 @@ class Source:
         here.answer({**answer, history: found}, lambda: printed(item, found))
 
     def edit(self, here: Here, given: str, clear: Iterable[str] | None, body: dict[str, Any]) -> None:
-        body = clearing.cleared(self.kind, clear, body)
-        if not any(each is not None for each in body.values()):
-            raise Misuse("Nothing to change.", f"See `toryo {self.kind} edit --help`.")
+        body = edits.changes(self.kind, body, clear)
         path = self.path(here, given)
         before = here.get(path)[self.kind]
         answer = here.send("PATCH", path, body)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from toryo.cli import shell_completion
 from toryo.cli.command_context import option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.from_operations import Read
 
 Project = Annotated[
     str | None,
@@ -88,27 +89,16 @@ def _check(given: str) -> dict[str, Any]:
     return dict(found)
 
 
-@dataclass
-class TaskOptions:
-    """The tasks that it creates, but for their title."""
-
-    description: Description = None
-    assignee: Assignee = None
-    agent_type: AgentType = None
-    priority: Priority = None
-    status: Status = None
-    context: Context = None
-    accept: Accept = None
-    accept_file: AcceptFile = None
-    accept_review: AcceptReview = None
-
-    def body(self) -> dict[str, Any]:
-        return {
-            "description": self.description,
-            "assignee_id": self.assignee,
-            "agent_type": self.agent_type,
-            "priority": self.priority,
-            "status": self.status,
-            "context": given_context(self.context),
-            "acceptance": given_acceptance(self.accept, self.accept_file, self.accept_review),
-        }
+WORK: Mapping[str, Any] = {
+    "context": Read(given_context, context=Context),
+    "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
+}
+OF_SOURCE: Mapping[str, Any] = {
+    "description": Description,
+    "assignee_id": Assignee,
+    "agent_type": AgentType,
+    "priority": Priority,
+    "status": Status,
+    **WORK,
+}
+"""What is sent of the tasks that a schedule or a webhook creates, but for their title."""

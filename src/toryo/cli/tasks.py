@@ -26,21 +26,9 @@ from toryo.cli import (
 )
 from toryo.cli.command_context import MOST_A_PAGE, Here, argument, command, flag, option
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
-from toryo.cli.from_operations import Passing, Read, sends
+from toryo.cli.from_operations import Passing, sends
 from toryo.cli.reconnecting import following
-from toryo.cli.task_options import (
-    Accept,
-    AcceptFile,
-    AcceptReview,
-    AgentType,
-    Assignee,
-    Context,
-    Description,
-    Priority,
-    Project,
-    given_acceptance,
-    given_context,
-)
+from toryo.cli.task_options import WORK, AgentType, Assignee, Description, Priority, Project
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
@@ -58,8 +46,7 @@ _NAMED = 8
 Id = Annotated[str, shell_completion.TASK]
 Reason = Annotated[str | None, option("TEXT", "The reason; the agent that works on the task receives it.")]
 _WORK = {
-    "context": Read(given_context, context=Context),
-    "acceptance": Read(given_acceptance, accept=Accept, accept_file=AcceptFile, accept_review=AcceptReview),
+    **WORK,
     "touches": Annotated[
         list[str] | None, option("GLOB", "Files that it will change, such as 'src/api/**'; repeatable.")
     ],

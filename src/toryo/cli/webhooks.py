@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import clearing, output, shell_completion
-from toryo.cli.command_context import Here, command
-from toryo.cli.option_groups import spread
-from toryo.cli.sources import Name, NewName, NewTitle, OfProject, Reason, Source
-from toryo.cli.task_options import MaxFailures, Project, TaskOptions
+from toryo.cli.command_context import Here, argument, command, option
+from toryo.cli.from_operations import sends
+from toryo.cli.sources import NEW_NAME, NEW_TITLE, Name, OfProject, Reason, Source
+from toryo.cli.task_options import OF_SOURCE, MaxFailures, Project
 from toryo.domain.texts import one_line
 
 group = typer.Typer(
@@ -23,13 +23,12 @@ group = typer.Typer(
     rich_markup_mode=None,
 )
 
-Id = Annotated[
-    str, typer.Argument(metavar="WEBHOOK", help="Its id or its name.", autocompletion=shell_completion.webhooks)
-]
-Event = Annotated[
-    list[str] | None,
-    typer.Option("--event", metavar="EVENT", help="An event that creates a task, such as issues; repeatable."),
-]
+Id = Annotated[str, argument("WEBHOOK", "Its id or its name.", complete=shell_completion.webhooks)]
+_SENT = {
+    "events": Annotated[list[str] | None, option("EVENT", "An event that creates a task, such as issues; repeatable.")],
+    **OF_SOURCE,
+    "max_failures": MaxFailures,
+}
 WEBHOOKS = Source("webhook", "whk_")
 
 
@@ -38,25 +37,16 @@ def add(app: typer.Typer) -> None:
 
 
 @command(group, "add")
-@spread
-def add_webhook(
-    here: Here,
-    name: Name,
-    title: Annotated[
-        str,
-        typer.Option(
-            "--title", metavar="TEXT", help='The title of its tasks, such as "Triage {{ body.issue.title }}".'
-        ),
-    ],
-    *,
-    project: Project = None,
-    event: Event = None,
-    task: TaskOptions,
-    max_failures: MaxFailures = None,
-) -> None:
+@sends(
+    "add_webhook",
+    name=Name,
+    title=Annotated[str, option("TEXT", 'The title of its tasks, such as "Triage {{ body.issue.title }}".')],
+    project_id=Project,
+    **_SENT,
+)
+def add_webhook(here: Here, body: dict[str, Any]) -> None:
     """Create a webhook. Its secret is printed only once."""
-    body = {"name": name, "events": event, "title": title, **task.body(), "max_failures": max_failures}
-    answer = WEBHOOKS.add(here, project, body)
+    answer = WEBHOOKS.add(here, body)
     here.answer(answer, lambda: _print_secret(here, answer, "created"))
 
 
@@ -82,7 +72,7 @@ def show_webhook(here: Here, webhook: Id) -> None:
 def list_deliveries(
     here: Here,
     webhook: Id,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100, help="How many to list.")] = 50,
+    limit: Annotated[int, option("N", "How many to list.", min=1, max=100)] = 50,
 ) -> None:
     """List what a webhook has received, the newest first."""
     answer = here.get(WEBHOOKS.path(here, webhook, "/deliveries"), limit=limit)
@@ -90,20 +80,9 @@ def list_deliveries(
 
 
 @command(group, "edit")
-@spread
-def edit_webhook(
-    here: Here,
-    webhook: Id,
-    *,
-    name: NewName = None,
-    title: NewTitle = None,
-    event: Event = None,
-    task: TaskOptions,
-    max_failures: MaxFailures = None,
-    clear: clearing.OfWebhook = None,
-) -> None:
+@sends("edit_webhook", name=NEW_NAME, title=NEW_TITLE, **_SENT)
+def edit_webhook(here: Here, webhook: Id, body: dict[str, Any], clear: clearing.OfWebhook = None) -> None:
     """Change a webhook. From then on its tasks are created with your rights."""
-    body = {"name": name, "events": event, "title": title, **task.body(), "max_failures": max_failures}
     WEBHOOKS.edit(here, webhook, clear, body)
 
 

@@ -23,9 +23,6 @@ from toryo.domain.texts import quoted
 from toryo.domain.wording import say
 from toryo.path_patterns import TooMuchWork, beginning, is_plain, matches, meet
 
-MOST_PATTERNS = 50
-"""Patterns of one task."""
-LONGEST_PATTERN = 300
 MOST_TOUCHED = 500
 """Changed paths that are kept of one task."""
 MOST_OTHERS = 200

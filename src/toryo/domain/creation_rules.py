@@ -16,7 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Decomposition, Settings
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import AcceptanceCheck, Pool, Priority, Start, Task
+from toryo.domain.tasks import AcceptanceCheck, Pool, Priority, Said, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say
@@ -33,7 +33,7 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Said):
     """A task to create; `dependencies` are local ids of the same batch or ids of existing tasks."""
 
     title: str
@@ -46,11 +46,7 @@ class Draft:
     context: Any = None
     acceptance: tuple[AcceptanceCheck, ...] = ()
     review_of: str | None = None
-    touches: tuple[str, ...] = ()
     origin_id: str | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    start: Start | None = None
     pool: Pool | None = None
 
 

@@ -149,8 +149,21 @@ class Wait:
     event: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What callers say of a task, and it keeps as it is: `task_forms.py` has how they say it."""
+
+    touches: tuple[str, ...] = ()
+    """Patterns of the paths that it will change, as far as that is known."""
+    start: Start | None = None
+    """None: as the project's setting says when somebody looks."""
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    """What the work on it and on its subtasks may use in all; None: no limit. Only people set it."""
+
+
 @dataclass(frozen=True, slots=True)
-class Task:
+class Task(Said):
     """The fields that decisions read. Payloads (description, context, result, …) are in `Details` and no rule reads
     them.
     """
@@ -226,15 +239,8 @@ class Task:
     its work counts as one."""
     review_of: str | None = None
     """The task whose work this one reviews."""
-    touches: tuple[str, ...] = ()
-    """Patterns of the paths that it will change, as far as that is known."""
     origin_id: str | None = None
     """For a queue task: the task that its orchestrator named as its parent. It is told, and contains nothing."""
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    """What the work on it and on its subtasks may use in all; None: no limit. Only people set it."""
-    start: Start | None = None
-    """None: as the project's setting says when somebody looks."""
     dependencies_left: Annotated[int, Small] = 0
     """How many of the tasks that it depends on are not completed. Not counted for a queue task."""
     pool: Pool | None = None

@@ -43,6 +43,7 @@ from toryo.formats import yaml_documents
 from toryo.formats.command_templates import VARIABLE
 from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compile_pattern
 from toryo.formats.yaml_documents import Document, Mistakes
+from toryo.task_forms import TaskForm
 
 __all__ = ["Mistakes", "Playbook", "parse", "read"]
 
@@ -114,7 +115,7 @@ def _any(values: list[Any]) -> bool:
     return any(each is not None for each in values)
 
 
-class Subtask(Section):
+class Subtask(TaskForm, Section):
     id: str = Field(min_length=1, description="An id within this plan, for depends_on.")
     title: str = Field(min_length=1)
     description: str = ""
@@ -124,9 +125,6 @@ class Subtask(Section):
     priority: Literal["low", "medium", "high", "critical"] = "medium"
     context: dict[str, Any] = {}
     acceptance: list[dict[str, Any]] = []
-    touches: list[str] = Field(
-        [], description="The files that it will change, from the top of the repository, with * and **."
-    )
     run: str | list[str] | None = Field(
         None, description="The command that a worker's own runner executes for this subtask."
     )

@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from toryo.formats import command_templates
 from toryo.formats.command_templates import VARIABLE
 from toryo.nearest import nearest
-from toryo.template_limits import LONGEST_VALUE, MOST_PARAMETERS, Name
+from toryo.task_forms import LONGEST_VALUE, MOST_PARAMETERS, Name, TaskForm
 
 MOST_TASKS = 200
 MOST_CHARACTERS = 5_000_000
@@ -48,7 +48,7 @@ class Parameter(_Part):
     """Without one, a value must be given."""
 
 
-class TemplateTask(_Part):
+class TemplateTask(TaskForm, _Part):
     title: str = Field(min_length=1, max_length=500)
     """Says which task of the template is meant."""
     description: str = ""
@@ -62,7 +62,6 @@ class TemplateTask(_Part):
     """Titles of tasks above it that must be completed first."""
     context: Any = None
     acceptance: list[Any] = Field(default_factory=list, max_length=20)
-    touches: list[str] = Field(default_factory=list, max_length=100)
 
 
 class Template(_Part):

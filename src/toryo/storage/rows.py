@@ -41,8 +41,11 @@ class Rows(Generic[Noun]):
         """The entity of a row."""
         row = "".join(f"{name}, " for name in self.names)
         given = [(name, f"from_{name}({name})" if name in self._back else name) for name in self.names]
-        named = any(field.kw_only for field in fields(self.noun))  # type: ignore[arg-type]  # a dataclass
-        arguments = ", ".join(f"{name}={value}" if named else value for name, value in given)
+        named = {field.name for field in fields(self.noun) if field.kw_only}  # type: ignore[arg-type]  # a dataclass
+        arguments = ", ".join(
+            [value for name, value in given if name not in named]
+            + [f"{name}={value}" for name, value in given if name in named]
+        )
         made: Callable[[tuple[Any, ...]], Noun] = self._generated(
             f"def noun_of(row):\n    {row}= row\n    return noun({arguments})"
         )

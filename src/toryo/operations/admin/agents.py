@@ -9,10 +9,10 @@ from typing import Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo import clearable_fields, provider_options, secret_patterns
+from toryo import provider_options, secret_patterns
 from toryo.deeds import Blank, deed
 from toryo.domain import agents as people
-from toryo.domain import ids
+from toryo.domain import clearable_fields, ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace

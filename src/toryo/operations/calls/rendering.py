@@ -17,7 +17,7 @@ from toryo.domain.questions import Question, in_words
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
-from toryo.domain.times import Millis, iso, iso_or_none
+from toryo.domain.times import Millis, iso
 from toryo.domain.usages import Usage
 from toryo.domain.wording import Worded, constant
 from toryo.operations.calls import schemas
@@ -42,40 +42,27 @@ def code(reason: str | None) -> str | None:
     return Worded(reason, WORDS[reason]) if reason is not None and reason in WORDS else reason
 
 
+_task = wire(
+    Task,
+    schemas.Task,
+    *("description", "dependencies", "result", "summary", "error"),
+    task_id="id",
+    parent_task_id="parent_id",
+    blocked_reason=lambda each: code(each.blocked_reason),
+)
+
+
 def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> schemas.Task:
     """The keys of a task, everywhere the same; `pool` if it has one."""
-    shown: schemas.Task = {
-        "task_id": each.id,
-        "id": each.id,
-        "project_id": each.project_id,
-        "title": each.title,
-        "description": details.description,
-        "status": each.status.value,
-        "priority": each.priority.value,
-        "assignee_id": each.assignee_id,
-        "agent_type": each.agent_type,
-        "parent_task_id": each.parent_id,
-        "dependencies": list(dependencies),
-        "approval": each.approval.value,
-        "approved_by": each.approved_by,
-        "blocked_reason": code(each.blocked_reason),
-        "blocked_by": each.blocked_by,
-        "result": details.result,
-        "summary": details.summary,
-        "error": code(details.error),
-        "attempt": each.attempt,
-        "created_by": each.created_by,
-        "requested_by": each.requested_by,
-        "correlation_id": each.correlation_id,
-        "created_at": iso(each.created_at),
-        "updated_at": iso(each.updated_at),
-        "started_at": iso_or_none(each.started_at),
-        "completed_at": iso_or_none(each.completed_at),
-        "version": each.version,
-    }
+    shown = _task(each)
+    shown["description"], shown["dependencies"] = details.description, list(dependencies)
+    shown["result"], shown["summary"], shown["error"] = details.result, details.summary, code(details.error)
     if each.pool is not None:
         shown["pool"] = {"capabilities": list(each.pool.capabilities)}
     return shown
+
+
+_said = wire(Task, schemas.SaidOfTask)
 
 
 def full_task(each: Task, details: Details, tree: Tree) -> schemas.DetailedTask:
@@ -84,7 +71,7 @@ def full_task(each: Task, details: Details, tree: Tree) -> schemas.DetailedTask:
         **task(each, details, tree.depends_on.get(each.id, ())),
         "context": details.context,
         "acceptance": list(details.acceptance),
-        "touches": list(each.touches),
+        **_said(each),
         "checks": each.checks.value,
         "check_failures": list(details.check_failures),
         "next_steps": details.next_steps,

@@ -257,12 +257,17 @@ class QueueTask(SubmittedTask):
     context: Any
 
 
-class DetailedTask(Task):
+class SaidOfTask(TypedDict):
+    """What callers have said of it."""
+
+    touches: list[str]
+
+
+class DetailedTask(Task, SaidOfTask):
     """One task in detail, but for what was handed over about it."""
 
     context: Any
     acceptance: list[AcceptanceCheck]
-    touches: list[str]
     checks: ChecksName
     check_failures: list[CheckFailure]
     next_steps: str | None

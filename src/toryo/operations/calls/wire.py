@@ -1,8 +1,8 @@
 """Answers about an entity, made of its fields: one function for each pair of an entity and its answer.
 
-The answer's keys are those of its TypedDict, in that order. A key is the field of the same name unless another one is
-named: a moment becomes ISO 8601, an enum its value, a tuple a list, anything else stays. Such a function is generated,
-because that costs what a written dict costs; a loop over the fields costs ten times as much.
+The answer's keys are those of its TypedDict that are always there, in that order. A key is the field of the same name
+unless another one is named: a moment becomes ISO 8601, an enum its value, a tuple a list, anything else stays. Such a
+function is generated, because that costs what a written dict costs; a loop over the fields costs ten times as much.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def wire(
     PAIRS.append(Pair(noun, answer, later, dict(own)))
     names: dict[str, Any] = {"iso": iso, "iso_or_none": iso_or_none}
     parts = []
-    for key in answer.__annotations__:
+    for key, hint in answer.__annotations__.items():
+        if getattr(hint, "__forward_arg__", "").startswith("NotRequired["):
+            continue
         how = own.get(key, key)
         if callable(how):
             names[f"told_{key}"] = how
@@ -52,14 +54,14 @@ def wire(
 
 
 def _told(noun: type[Any], name: str) -> str:
-    field, written = f"noun.{name}", _written(noun, name)
+    field, (written, module) = f"noun.{name}", _written(noun, name)
     plain = written.removesuffix(" | None")
     null = plain != written
     if plain == "Millis":
         return f"iso_or_none({field})" if null else f"iso({field})"
     if plain in _STAYS:
         return field
-    kind = _kind(plain, noun.__module__)
+    kind = _kind(plain, module)
     if kind is tuple:
         return f"list({field})"
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -78,11 +80,12 @@ def _kind(annotation: str, module: str) -> Any:
     return get_origin(hint) or hint
 
 
-def _written(noun: type[Any], name: str) -> str:
-    """The annotation of a field or of a property, as text. Raises TypeError."""
-    if name in noun.__annotations__:
-        return str(noun.__annotations__[name])
+def _written(noun: type[Any], name: str) -> tuple[str, str]:
+    """The annotation of a field or of a property, as text, and where it is written. Raises TypeError."""
+    for each in noun.__mro__:
+        if name in vars(each).get("__annotations__", ()):
+            return str(each.__annotations__[name]), each.__module__
     found = getattr(noun, name, None)
     if not isinstance(found, property) or found.fget is None:
         raise TypeError(f"{noun.__name__} has no field {name}.")
-    return str(found.fget.__annotations__["return"])
+    return str(found.fget.__annotations__["return"]), found.fget.__module__

@@ -14,9 +14,8 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from toryo import clearable_fields
 from toryo.deeds import deed
-from toryo.domain import ids, schedules
+from toryo.domain import clearable_fields, ids, schedules
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.schedules import Overlap, Run, Schedule

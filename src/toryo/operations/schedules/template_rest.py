@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 
 from toryo.deeds import Blank, deed
 from toryo.domain import task_templates
-from toryo.domain.conflict_forecast import patterns
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.task_templates import TaskTemplate
 from toryo.domain.tasks import Status
@@ -24,8 +23,8 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.validation import parameters_of
 from toryo.operations.schedules import begun_tasks
-from toryo.operations.tasks import assignees
-from toryo.template_limits import LONGEST_VALUE, MOST_PARAMETERS, Name
+from toryo.operations.tasks import assignees, given
+from toryo.task_forms import LONGEST_VALUE, MOST_PARAMETERS, Name
 
 if TYPE_CHECKING:
     from toryo.formats.task_templates import Template, TemplateTask
@@ -231,11 +230,11 @@ def _checked(project_id: str, content: dict[str, Any]) -> Template:
             "Correct it, and save it again. The form: docs/how-to/templates.md",
         ) from None
     for task in template.tasks:
-        given = _arguments(task.model_dump(), None, [])
-        found = parameters_of(catalogue()["file_task"], {**given, "project_id": project_id})
+        arguments = {**_arguments(task.model_dump(), None, []), "project_id": project_id}
+        found = parameters_of(catalogue()["file_task"], arguments)
         if isinstance(found, Refusal):
             raise _of_task(found, task.title)
-        patterns(task.touches)
+        given.draft(found)
         try:
             assignees.refuse_both(task.assignee, task.queue)
             assignees.refuse_nobody(Status(task.status), task.assignee)

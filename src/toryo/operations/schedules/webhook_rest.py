@@ -13,9 +13,8 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from toryo import clearable_fields
 from toryo.deeds import deed
-from toryo.domain import ids, webhooks
+from toryo.domain import clearable_fields, ids, webhooks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.sources import MOST, USUAL_FAILURES, State, in_state

@@ -6,11 +6,8 @@ The rules are in `domain/conflict_forecast.py`. What is held back, the launch ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from pydantic import Field
-
-from toryo.domain.conflict_forecast import LONGEST_PATTERN, MOST_PATTERNS, ConflictPolicy, Meeting, paths_in_words
+from toryo.domain.conflict_forecast import ConflictPolicy, Meeting, paths_in_words
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import Worded, say
@@ -18,11 +15,6 @@ from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.translations import words
 from toryo.storage import snapshots
-
-Touches = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=LONGEST_PATTERN)]], Field(max_length=MOST_PATTERNS)
-]
-"""Patterns of paths as callers give them; `patterns` in the domain reads them."""
 
 
 def of(call: Call, task: Task) -> list[schemas.MayConflict]:

@@ -30,7 +30,7 @@ from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import below_main_task, given, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
-from toryo.operations.tasks.conflict_forecast import Touches
+from toryo.task_forms import TaskForm, Touches
 
 MOST_QUEUE_TASKS = 200
 """How many tasks for queues one call creates at most."""
@@ -70,7 +70,7 @@ Once = Annotated[
 """As most of these tools describe them; a tool may say another description, or who is shown it."""
 
 
-class CreateTask(Parameters):
+class _Subtask(Parameters):
     title: Title | None = Field(None, description="One line.")
     description: Text | None = Field(None, description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
@@ -80,6 +80,9 @@ class CreateTask(Parameters):
     pool: Anyone
     context: Context
     acceptance: Checked
+
+
+class CreateTask(TaskForm, _Subtask):
     touches: Changing
     start: Starts = Field(json_schema_extra=listed_for(Audience.NONE))
     intent: GivenIntent
@@ -122,7 +125,7 @@ _QUEUE_FORM = frozenset(
 )
 
 
-class BatchTask(Parameters):
+class _OneOfSeveral(Parameters):
     local_id: Id = Field(description="Your name for it, for dependencies.")
     title: Title = Field(description="One line.", json_schema_extra=PLAIN)
     description: Text = Field(description="What exactly, and when it is done.")
@@ -136,6 +139,9 @@ class BatchTask(Parameters):
     acceptance: Checked = Field(
         description="Checked when success is reported: a file or a command each.", json_schema_extra=_MANAGERS
     )
+
+
+class BatchTask(TaskForm, _OneOfSeveral):
     touches: Changing = Field(json_schema_extra=_MANAGERS)
     start: Starts = Field(json_schema_extra={**listed_choices("when_ready", plain=False), **_MANAGERS})
 

@@ -14,15 +14,18 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.tasks import below_main_task, given, mutations
-from toryo.operations.tasks.conflict_forecast import Touches
 from toryo.operations.translations import words
+from toryo.task_forms import TaskForm, Touches
 
 
-class UpdateTask(Parameters):
+class _Subtask(Parameters):
     task_id: Id = Field(description="A task below your main task.", json_schema_extra=PLAIN)
     title: Title | None = Field(None, description="New title.", json_schema_extra=PLAIN)
     description: Text | None = Field(None, description="New description.", json_schema_extra=PLAIN)
     priority: GivenPriority | None = Field(None, description="New priority.", json_schema_extra=PLAIN)
+
+
+class UpdateTask(TaskForm, _Subtask):
     touches: Touches | None = Field(None, description="New patterns of paths that it changes.", json_schema_extra=PLAIN)
 
 

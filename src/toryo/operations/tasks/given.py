@@ -12,14 +12,14 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from toryo.clearable_fields import nullable
 from toryo.domain import pools
+from toryo.domain.clearable_fields import nullable
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Pool, Start, Task, priority_named
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.tasks import acceptance_checks, mutations
+from toryo.operations.tasks import acceptance_checks
 
 Noun = TypeVar("Noun")
 
@@ -63,12 +63,13 @@ def noun(kind: Callable[..., Noun], wanted: BaseModel) -> Noun:
     return kind(**_read(wanted, _shared(kind, type(wanted)), frozenset()))
 
 
-def edit(wanted: BaseModel) -> mutations.Edit:
-    """What becomes different; null only clears what it can clear. Raises Refusal."""
-    said = [name for name in mutations.Edit.__annotations__ if name in wanted.model_fields_set]
-    changes: Any = _read(wanted, said, nullable("edit_task"))
-    found: mutations.Edit = changes
-    return found
+_TAKERS = frozenset({"assignee_id", "pool"})
+
+
+def edit(wanted: BaseModel) -> dict[str, Any]:
+    """What becomes different, but for who does it; null only clears what it can clear. Raises Refusal."""
+    said = [name for name in _shared(Draft, type(wanted)) if name in wanted.model_fields_set and name not in _TAKERS]
+    return _read(wanted, said, nullable("edit_task"))
 
 
 def _read(wanted: BaseModel, names: Collection[str], cleared: frozenset[str]) -> dict[str, Any]:
@@ -78,4 +79,5 @@ def _read(wanted: BaseModel, names: Collection[str], cleared: frozenset[str]) ->
 
 @cache
 def _shared(kind: Any, form: type[BaseModel]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.name in form.model_fields)
+    of_noun = {field.name for field in fields(kind)}
+    return tuple(name for name in form.model_fields if name in of_noun)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
-from typing import Any, Unpack, final
+from typing import Any, final
 
 from typing_extensions import TypedDict
 
@@ -28,7 +28,7 @@ from toryo.domain.pools import takers
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import VERBS, AcceptanceCheck, Approval, Checks, Details, Pool, Priority, Start, Status, Task
+from toryo.domain.tasks import VERBS, Approval, Checks, Details, Pool, Start, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
@@ -937,22 +937,8 @@ def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Ta
     )
 
 
-class Edit(TypedDict, total=False):
-    """What becomes different of a task and of its details, by the names of their fields. What is not named stays."""
-
-    title: str
-    priority: Priority
-    touches: tuple[str, ...]
-    start: Start | None
-    budget_usd: float | None
-    budget_tokens: int | None
-    description: str
-    context: Any
-    acceptance: tuple[AcceptanceCheck, ...]
-
-
-def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
-    """Answers which fields differ now. Raises Refusal for a closed task."""
+def edit(call: Call, task: Task, **changes: Any) -> list[str]:
+    """Changes fields of a task and of its details, by their names. Answers which differ now. Raises Refusal."""
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapq import nsmallest
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field
 
@@ -38,12 +38,8 @@ from toryo.operations.tasks import (
     subtask_work,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
-from toryo.operations.tasks.conflict_forecast import Touches
-from toryo.provider_options import MOST_AMOUNT
 from toryo.storage.task_lists import Place, Wanted
-
-Dollars = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
-Tokens = Annotated[int, Field(ge=0, le=MOST_AMOUNT)]
+from toryo.task_forms import PeoplesForm
 
 
 class FiledTask(Result):
@@ -63,7 +59,7 @@ POOL = (
 )
 
 
-class FileTask(Parameters):
+class _NewTask(Parameters):
     project_id: Id = Field(description="The project.")
     title: Title = Field(description="The title: what to do, in one line.")
     description: Text = Field("", description="What exactly, and how to see that it is done.")
@@ -79,11 +75,10 @@ class FileTask(Parameters):
     start: schemas.StartName | None = Field(None, description=STARTS)
     context: Any = Field(None, description="Anything the assignee needs, as JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
-    touches: Touches = Field(
-        default_factory=list, description="Files it will change, from the top of the repository, with * and **."
-    )
-    budget_usd: Dollars | None = Field(None, description="US dollars that it and its subtasks may cost.")
-    budget_tokens: Tokens | None = Field(None, description="tokens that it and its subtasks may use, input and output.")
+
+
+class FileTask(PeoplesForm, _NewTask):
+    pass
 
 
 @operation(
@@ -284,7 +279,7 @@ def show_task(call: Call, wanted: OneTask) -> FiledTask:
     return _shown(call, wanted.task_id)
 
 
-class EditTask(OneTask):
+class _Edited(OneTask):
     title: Title | None = Field(None, description="New title.")
     description: Text | None = Field(None, description="New description.")
     priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
@@ -292,16 +287,12 @@ class EditTask(OneTask):
     pool: given.GivenPool | None = Field(None, description=POOL)
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
-    touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
     start: schemas.StartName | None = Field(
         None, description="New: who starts it, when_ready (Toryo) or manual; null: the project's setting."
     )
-    budget_usd: Dollars | None = Field(
-        None, description="New US dollars that it and its subtasks may cost; null: no limit."
-    )
-    budget_tokens: Tokens | None = Field(
-        None, description="New tokens that it and its subtasks may use; null: no limit."
-    )
+
+
+class EditTask(PeoplesForm, _Edited):
     add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to add.")
     remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to remove.")
     version: int | None = Field(None, description="The version you expect; any other is a conflict.")
@@ -329,8 +320,8 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
         if wanted.add_dependencies or wanted.remove_dependencies:
             mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
             task = call.task(task.id)
-        if wanted.model_fields_set & mutations.Edit.__annotations__.keys():
-            mutations.edit(call, task, **given.edit(wanted))
+        if changes := given.edit(wanted):
+            mutations.edit(call, task, **changes)
     return _shown(call, task.id)
 
 

@@ -7,7 +7,10 @@ empty, or has its own way: `provider_options` has `--option KEY=` and `--replace
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
+
+from toryo.domain.tasks import Said
 
 CLEARED: Mapping[str, Mapping[str, Any]] = {
     "edit_agent": {
@@ -36,10 +39,7 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
         "description": "",
         "context": {},
         "acceptance": [],
-        "touches": [],
-        "start": None,
-        "budget_usd": None,
-        "budget_tokens": None,
+        **{each.name: [] if each.default == () else each.default for each in fields(Said)},
     },
     "edit_schedule": {"assignee_id": None, "agent_type": None, "description": "", "context": {}, "acceptance": []},
     "edit_webhook": {
