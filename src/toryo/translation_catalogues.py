@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -53,10 +53,24 @@ def fill(template: str, facts: Mapping[str, Any]) -> str:
     return "".join(pieces)
 
 
+def named(template: str) -> frozenset[str]:
+    """The facts that stand in a template; a translation has the same."""
+    return frozenset(name for _, name, _ in _parsed(template) if name is not None)
+
+
 def _pieces(template: str, facts: Mapping[str, Any]) -> Iterator[str]:
     """Literal texts and facts in turn."""
-    for literal, name, spec, conversion in Formatter().parse(template):
+    for literal, name, field in _parsed(template):
         yield literal
         if name is not None:
-            how = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-            yield f"{{{name}{how}}}".format(**facts)
+            yield field.format_map(facts)
+
+
+@lru_cache(4096)
+def _parsed(template: str) -> list[tuple[str, str | None, str]]:
+    """Each literal text, the fact after it, and the field that it stands in: kept, as templates are code."""
+    found = []
+    for literal, name, spec, conversion in Formatter().parse(template):
+        how = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+        found.append((literal, name, f"{{{name}{how}}}"))
+    return found

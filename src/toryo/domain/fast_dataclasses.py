@@ -1,4 +1,5 @@
-"""`dataclass` and `replace` for the server's entities: as in the standard library, but cheap at run time.
+"""`dataclass`, `replace` and `cached_property` for the server's entities: as in the standard library, but cheap at run
+time.
 
 To a type checker they are the standard ones: assigning to a field of a frozen dataclass is an error, and `replace`
 knows the fields. At run time nothing refuses the assignment, because that guard is most of what an entity costs: a
@@ -24,8 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, replace
+    from functools import cached_property
 
-__all__ = ["dataclass", "replace"]
+__all__ = ["cached_property", "dataclass", "replace"]
 
 
 def _dataclass(cls: type[Any] | None = None, /, *, frozen: bool = False, **options: Any) -> Any:
@@ -74,5 +76,22 @@ def _copy_function(kind: type[Any]) -> Callable[[Any], Any]:
     return function
 
 
+class _CachedProperty:
+    """As that of the standard library, whose lock (until Python 3.12) costs more than most of what is kept."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    def __get__(self, entity: Any, owner: type[Any] | None = None) -> Any:
+        if entity is None:
+            return self
+        found = vars(entity)[self._name] = self._function(entity)
+        return found
+
+
 if not TYPE_CHECKING:
-    dataclass, replace = _dataclass, _replace
+    cached_property, dataclass, replace = _CachedProperty, _dataclass, _replace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
+from toryo.domain.fast_dataclasses import cached_property
 from toryo.domain.tasks import Status, Task
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import field
-from functools import cached_property
 
 from toryo.domain.agents import Agent, Role, superiors
-from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.fast_dataclasses import cached_property, dataclass, replace
 from toryo.domain.projects import Project
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Status, Task

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from toryo.domain.fast_dataclasses import cached_property
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -23,12 +24,21 @@ class LazyMapping(Mapping[K, V]):
         return self._read()
 
     def __getitem__(self, key: K) -> V:
-        if self._read_one is None or "_all" in vars(self):
-            return self._all[key]
-        found = self._read_one(key)
+        found = self._found(key)
         if found is None:
             raise KeyError(key)
         return found
+
+    def get(self, key: K, default: Any = None) -> Any:
+        """As of any mapping; what rules ask for is mostly not there, and an exception for each costs more than they."""
+        found = self._found(key)
+        return default if found is None else found
+
+    def __contains__(self, key: object) -> bool:
+        return self._found(key) is not None
+
+    def _found(self, key: Any) -> V | None:
+        return self._all.get(key) if self._read_one is None or "_all" in vars(self) else self._read_one(key)
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._all)

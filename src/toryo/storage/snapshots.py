@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Protocol
 
 from toryo.domain import budgets, conflict_forecast
 from toryo.domain.agents import Agent, Role
 from toryo.domain.conflict_forecast import MOST_OTHERS, ConflictPolicy, Files, Meeting
 from toryo.domain.delegations import DelegationStatus
-from toryo.domain.fast_dataclasses import replace
+from toryo.domain.fast_dataclasses import cached_property, replace
 from toryo.domain.handover import INTERRUPT
-from toryo.domain.launches import Purpose
+from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.quota_windows import Kept, kept_by_account
 from toryo.domain.sessions import Session
@@ -87,33 +86,53 @@ class _Facts(Snapshot):
     Facts that are declared in `Snapshot` and not here have their defaults.
     """
 
+    _tx: Transaction
+    _asking: Session | None
+
     def __init__(
         self, tx: Transaction, asking: Session | None, *, agent: Agent, project: Project, **known: Any
     ) -> None:
-        own = None if asking is None or asking.over else asking
-
-        def live() -> dict[Purpose, Session]:
-            return tx.sessions.live_of(project.id, agent.id) | ({own.purpose: own} if own is not None else {})
-
         vars(self).update(
             known,
             agent=agent,
             agent_id=agent.id,
             project=project,
             project_id=project.id,
-            launches=LazyMapping(lambda: tx.launches.live_of(project.id, agent.id)),
-            sessions=LazyMapping(
-                live, None if own is None else lambda purpose: own if own.purpose is purpose else live().get(purpose)
-            ),
-            cooldowns=LazyMapping(lambda: tx.agents.cooldowns(agent.id)),
-            accounts=LazyMapping(lambda: _accounts(tx, agent)),
-            kept=LazyMapping(lambda: kept_quotas(tx, known["now"])),
+            _tx=tx,
+            _asking=asking,
             others_on={},
             news={},
         )
-        self._tx: Transaction
-        self._asking: Session | None
-        vars(self).update(_tx=tx, _asking=asking)
+
+    @cached_property
+    def sessions(self) -> Mapping[Purpose, Session]:
+        asking = self._asking
+        own = None if asking is None or asking.over else asking
+
+        def live() -> dict[Purpose, Session]:
+            found = self._tx.sessions.live_of(self.project_id, self.agent_id)
+            return found if own is None else found | {own.purpose: own}
+
+        def one(purpose: Purpose) -> Session | None:
+            return own if own is not None and own.purpose is purpose else live().get(purpose)
+
+        return LazyMapping(live, None if own is None else one)
+
+    @cached_property
+    def launches(self) -> Mapping[Purpose, Launch]:
+        return self._tx.launches.live_of(self.project_id, self.agent_id)
+
+    @cached_property
+    def cooldowns(self) -> Mapping[Purpose, Sequence[Cooldown]]:
+        return self._tx.agents.cooldowns(self.agent_id)
+
+    @cached_property
+    def accounts(self) -> Mapping[str, Cooldown]:
+        return _accounts(self._tx, self.agent) if self.agent is not None else {}
+
+    @cached_property
+    def kept(self) -> Mapping[str, Kept]:
+        return kept_quotas(self._tx, self.now)
 
     @cached_property
     def interrupt_waiting(self) -> bool:
@@ -121,27 +140,27 @@ class _Facts(Snapshot):
         return asking is not None and any(each.kind == INTERRUPT for each in self._tx.handovers.waiting(asking.id))
 
 
+_NO_TALK = ChatState()
+
+
 class _Loaded(_Facts):
     """What decisions about a task session read."""
 
+    _look: Look | None
+    _states: dict[str, TreeState]
+    _held: dict[str, Meeting | None]
+
     def __init__(self, tx: Transaction, asking: Session | None, look: Look | None, **known: Any) -> None:
         super().__init__(tx, asking, **known)
-        self._look: Look | None
-        self._states: dict[str, TreeState]
-        others = LazyMapping(self._others)
-        news = LazyMapping(self._all_news, self._news)
-        held = LazyMapping(dict, self._held_back)
-        over = LazyMapping(dict, self._over_budget)
-        self._held: dict[str, Meeting | None]
         vars(self).update(
             _held={},
             _look=look,
             _states={},
-            others_on=others,
-            news=news,
-            held_back=held,
-            over_budget=over,
-            talk=ChatState(),
+            others_on=LazyMapping(self._others),
+            news=LazyMapping(self._all_news, self._news),
+            held_back=LazyMapping(dict, self._held_back),
+            over_budget=LazyMapping(dict, self._over_budget),
+            talk=_NO_TALK,
         )
 
     @property

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field
-from functools import cached_property
 
 from toryo.domain import task_readiness
 from toryo.domain.agents import Agent
 from toryo.domain.budgets import of_task
 from toryo.domain.conflict_forecast import Meeting
-from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.fast_dataclasses import cached_property, dataclass, replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.quota_windows import Kept

@@ -31,8 +31,9 @@ from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations, mailboxes
 from toryo.operations.tasks import below_main_task, conflict_forecast, due_checks, questions
 from toryo.operations.translations import words
+from toryo.translation_catalogues import named
 from toryo.workflow import facts, launch_rules, manager_rules, next_action
-from toryo.workflow.instructions import TOOLS, key_of
+from toryo.workflow.instructions import TEXTS, TOOLS, key_of
 from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
 
@@ -105,12 +106,12 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
     own = _own(step)
     how = {"chat": session.purpose is Purpose.CHAT} if case is None else own.variant(call, case)
     key = key_of(step, call.agent.role, **how)
+    saying = _Saying(call, snapshot, case, step)
+    said_of = {name: _FACTS[name](saying) for name in named(TEXTS[key])}
     said: NextAction = {
         "action": step.action,
         "state": step.state,
-        "instruction": _with_what_others_do(
-            call, case, own, words(key, _language(snapshot), **_words_of(call, snapshot, case, step))
-        ),
+        "instruction": _with_what_others_do(call, case, own, words(key, _language(snapshot), **said_of)),
         "tools": list(TOOLS[key]),
         "reason": step.reason,
         "state_version": _version(call, snapshot),
@@ -206,18 +207,41 @@ def _made_before(case: RuleInput, session: Session) -> bool:
     return any(child.created_at < session.created_at for child in case.children)
 
 
-def _words_of(call: Call, snapshot: Snapshot, case: RuleInput | None, step: Step) -> Mapping[str, object]:
-    """What the words of a step are filled with."""
-    agent = call.agent
-    facts_: Mapping[str, object] = {
-        "reason": step.reason,
-        "detail": _detail(snapshot, call.session, step),
-        "provider": agent.provider or "claude",
-        "model": agent.model or "your-model-id",
-    }
-    if case is None:
-        return facts_
-    return {**facts_, **_words_of_case(call, case, step)}
+class _Saying(NamedTuple):
+    """What the facts in the words of a step are found out from."""
+
+    call: Call
+    snapshot: Snapshot
+    given: RuleInput | None
+    step: Step
+
+    @property
+    def case(self) -> RuleInput:
+        assert self.given is not None, "the words of a step without a task have no facts about one"
+        return self.given
+
+    @property
+    def subtask(self) -> Task | None:
+        executed = self.step.action == "execute_subtask"
+        return facts.current_subtask(self.case) if executed else facts.next_subtask(self.case)
+
+
+_FACTS: Mapping[str, Callable[[_Saying], object]] = {
+    "reason": lambda it: it.step.reason,
+    "detail": lambda it: _detail(it.snapshot, it.call.session, it.step),
+    "provider": lambda it: it.call.agent.provider or "claude",
+    "model": lambda it: it.call.agent.model or "your-model-id",
+    "cap": lambda it: it.case.tree_state.project.settings.worker_subtasks,
+    "task_id": lambda it: it.subtask.id if it.subtask else "",
+    "title": lambda it: it.subtask.title if it.subtask else "",
+    "done": lambda it: sum(child.status is Status.COMPLETED for child in it.case.children),
+    "total": lambda it: sum(child.status is not Status.CANCELLED for child in it.case.children),
+    "ready": lambda it: ", ".join(task.id for task in it.case.dispatchable[:_MANY]),
+    "blocked": lambda it: ", ".join(f"{task.id} ({task.status.value})" for task in _stuck_ones(it.case)[:_MANY]),
+    "waiting": lambda it: "; ".join(_who_waits(it.case)[:_MANY]),
+    "failed": lambda it: due_checks.names_of(it.call.tx.tasks.details(it.case.main.id).check_failures),
+}
+"""What stands in the words of steps, each found out only where it stands."""
 
 
 def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
@@ -227,23 +251,8 @@ def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
     return session.runaway or step.reason
 
 
-def _words_of_case(call: Call, case: RuleInput, step: Step) -> Mapping[str, object]:
-    done = sum(1 for child in case.children if child.status is Status.COMPLETED)
-    current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
-    stuck = [task for task in _own_front(case) if _is_stuck(task)]
-    return {
-        "cap": case.tree_state.project.settings.worker_subtasks,
-        "task_id": current.id if current else "",
-        "title": current.title if current else "",
-        "done": done,
-        "total": sum(1 for child in case.children if child.status is not Status.CANCELLED),
-        "ready": ", ".join(task.id for task in case.dispatchable[:_MANY]),
-        "blocked": ", ".join(f"{task.id} ({task.status.value})" for task in stuck[:_MANY]),
-        "waiting": "; ".join(_who_waits(case)[:_MANY]),
-        "failed": due_checks.names_of(call.tx.tasks.details(case.main.id).check_failures)
-        if facts.check_failed(case)
-        else "",
-    }
+def _stuck_ones(case: RuleInput) -> list[Task]:
+    return [task for task in _own_front(case) if _is_stuck(task)]
 
 
 def _own_front(case: RuleInput) -> list[Task]:
