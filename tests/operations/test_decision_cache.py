@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from typing import Any
+
 import pytest
 
 from tests.stories import Process, World
 from toryo.operations.launches import launch_decisions
+from toryo.storage import snapshots
+from toryo.storage.tasks import Tasks
 
 
 def leave_waiting(world: World, **assigned: str | None) -> list[str]:
@@ -109,3 +115,48 @@ def test_a_hold_is_looked_at_again_after_a_minute_whatever_was_remembered(
     world.advance(61)
     world.coordinator().claim()
     assert "boss" in asked
+
+
+def test_the_first_look_reads_the_trees_of_all_who_wait_together(world: World, monkeypatch: pytest.MonkeyPatch):
+    world.crew(workers=0)
+    world.agent("other", "manager")
+    world.agent("third", "manager")
+    for name in ("boss", "other", "third"):
+        world.task(name)
+    read: list[list[str]] = []
+    reads = Tasks._read
+
+    def counted(tasks: Tasks, roots: list[str]) -> None:
+        read.append(roots)
+        reads(tasks, roots)
+
+    world.database.write(lambda connection: connection.unit.forget())  # as a server that has just started
+    monkeypatch.setattr(Tasks, "_read", counted)
+    assert sorted(world.coordinator().starts()) == ["boss", "other", "third"]
+    assert sum(len(roots) for roots in read) == 3
+    assert len(read) == 1
+
+
+def test_what_a_decision_has_read_is_freed_with_its_call_without_the_collector(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.crew(workers=1)
+    world.task("boss")
+    boss = world.start("boss")
+    loaded: list[weakref.ref[Any]] = []
+    load = snapshots.load
+
+    def noted(*asked: Any) -> Any:
+        found = load(*asked)
+        loaded.append(weakref.ref(found))
+        return found
+
+    monkeypatch.setattr(snapshots, "load", noted)
+    gc.disable()
+    try:
+        boss.ask("get_next_action")
+        world.coordinator().claim()
+        assert loaded
+        assert [each() for each in loaded] == [None] * len(loaded)
+    finally:
+        gc.enable()

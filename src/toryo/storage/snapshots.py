@@ -100,23 +100,18 @@ class _Facts(Snapshot):
             project_id=project.id,
             _tx=tx,
             _asking=asking,
-            others_on={},
-            news={},
         )
 
     @cached_property
     def sessions(self) -> Mapping[Purpose, Session]:
-        asking = self._asking
-        own = None if asking is None or asking.over else asking
+        tx, project_id, agent_id, asking = self._tx, self.project_id, self.agent_id, self._asking
+        if asking is None or asking.over:
+            return tx.sessions.live_of(project_id, agent_id)
 
         def live() -> dict[Purpose, Session]:
-            found = self._tx.sessions.live_of(self.project_id, self.agent_id)
-            return found if own is None else found | {own.purpose: own}
+            return tx.sessions.live_of(project_id, agent_id) | {asking.purpose: asking}
 
-        def one(purpose: Purpose) -> Session | None:
-            return own if own is not None and own.purpose is purpose else live().get(purpose)
-
-        return LazyMapping(live, None if own is None else one)
+        return LazyMapping(live, lambda purpose: asking if asking.purpose is purpose else live().get(purpose))
 
     @cached_property
     def launches(self) -> Mapping[Purpose, Launch]:
@@ -156,10 +151,6 @@ class _Loaded(_Facts):
             _held={},
             _look=look,
             _states={},
-            others_on=LazyMapping(self._others),
-            news=LazyMapping(self._all_news, self._news),
-            held_back=LazyMapping(dict, self._held_back),
-            over_budget=LazyMapping(dict, self._over_budget),
             talk=_NO_TALK,
         )
 
@@ -192,7 +183,22 @@ class _Loaded(_Facts):
                 return state
         return super().ground_of(task_id)
 
-    def _others(self) -> dict[str, str]:
+    # Mappings that ask this snapshot are not kept in it: it would be freed by the collector only, not when it is done.
+
+    @property
+    def news(self) -> Mapping[str, tuple[News, ...]]:
+        return LazyMapping(self._all_news, self._news)
+
+    @property
+    def held_back(self) -> Mapping[str, Meeting]:
+        return LazyMapping(dict, self._held_back)
+
+    @property
+    def over_budget(self) -> Mapping[str, str]:
+        return LazyMapping(dict, self._over_budget)
+
+    @cached_property
+    def others_on(self) -> Mapping[str, str]:
         tx, project, agent = self._known
         signed_in = tx.sessions.signed_in(project.id)
         return {task: other for other, task in signed_in if task is not None and other != agent.id}
@@ -255,7 +261,7 @@ class _LoadedChat(_Facts):
     def __init__(self, tx: Transaction, asking: Session | None, talk_limits: TalkLimits, **known: Any) -> None:
         super().__init__(tx, asking, **known)
         self._talk_limits: TalkLimits
-        vars(self).update(_talk_limits=talk_limits)
+        vars(self).update(_talk_limits=talk_limits, others_on={}, news={})
 
     @cached_property
     def talk(self) -> ChatState:

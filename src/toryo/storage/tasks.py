@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -386,8 +386,12 @@ class Tasks:
         elsewhere = self.find_all(_leading_out(by_id, edges))
         known = self._known
         known.edges.update({task_id: edges.get(task_id, []) for task_id in by_id})
-        for root in roots:
-            known.trees[root] = _tree(root, by_id, edges, elsewhere)
+        by_root: dict[str, dict[str, Task]] = {root: {} for root in roots}
+        for task in by_id.values():
+            by_root[task.root_id][task.id] = task
+        by_id.update((task.id, task) for task in elsewhere)
+        for root, tasks in by_root.items():
+            known.trees[root] = _tree(tasks, edges, by_id)
 
     def roots_in_progress(self, project_id: str, agent_id: str) -> list[str]:
         """The roots of the trees in which the agent has a task in progress."""
@@ -649,11 +653,10 @@ def _leading_out(inside: dict[str, Task], edges: dict[str, list[str]]) -> list[s
     return sorted({each for ids in edges.values() for each in ids} - set(inside))
 
 
-def _tree(root: str, by_id: dict[str, Task], edges: dict[str, list[str]], elsewhere: Iterable[Task]) -> Tree:
-    tasks = {task.id: task for task in by_id.values() if task.root_id == root}
+def _tree(tasks: dict[str, Task], edges: dict[str, list[str]], by_id: Mapping[str, Task]) -> Tree:
     depends = {task: tuple(edges[task]) for task in tasks if task in edges}
-    outside = {task.id: task for task in (*by_id.values(), *elsewhere) if task.root_id != root}
-    return Tree(tasks, depends, outside)
+    awaited = (each for ids in depends.values() for each in ids)
+    return Tree(tasks, depends, {each: by_id[each] for each in awaited if each not in tasks and each in by_id})
 
 
 def _links(tree: Tree, task: Task) -> Links:

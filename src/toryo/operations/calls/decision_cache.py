@@ -23,12 +23,14 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
-    """An agent with tasks in progress in a project: since when, and the newest facts of its trees and of who is who."""
+    """An agent with tasks in progress in a project: since when, the newest facts of its trees and of who is who, and
+    the roots of these trees."""
 
     since: Millis
     agent_id: str
     project_id: str
     facts: tuple[int, ...]
+    roots: tuple[str, ...] = ()
 
 
 @dataclass

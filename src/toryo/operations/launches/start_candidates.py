@@ -49,9 +49,8 @@ def task_candidates(call: Call, asked: ClaimStarts) -> list[Candidate]:
     for (agent_id, project_id), (since, roots) in at_work.items():
         if (agent_id, project_id) in live or not _fits(agents.get(agent_id), asked):
             continue
-        standing = Candidate(
-            since, agent_id, project_id, (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots))
-        )
+        newest = (facts.get(SETUP, 0), *sorted(facts.get(e, 0) for e in roots))
+        standing = Candidate(since, agent_id, project_id, newest, tuple(roots))
         if not call.context.holds.still(standing, call.now):
             found.append(standing)
     return sorted([*found, *_servants(call, asked, live)])
