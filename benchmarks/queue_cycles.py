@@ -37,6 +37,7 @@ from messages import databases
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credential_revocation import bootstrap
+from toryo.server import memory_release
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.open_database import open_database, upgrade
 
@@ -136,6 +137,7 @@ def _starts_with(start: Any) -> None:
 
 def _served(url: str, callers: list[Caller], seconds: float) -> float:
     with one_server(url) as dispatcher:
+        memory_release.collect_rarely()
         uvloop.run(rate(dispatcher, callers[:1], WARM_UP_SECONDS))
         _start.wait()
         return uvloop.run(rate(dispatcher, callers, seconds))
@@ -215,6 +217,7 @@ def beside(
 ) -> None:
     """Every round measures the floor and every case."""
     teams = {case: team(dispatcher, *case) for case in CASES[kind]}
+    memory_release.collect_rarely()  # as a server does
     floors: list[float] = []
     rates: dict[tuple[int, int], list[float]] = {case: [] for case in teams}
     for _ in range(rounds):

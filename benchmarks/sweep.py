@@ -22,6 +22,7 @@ from toryo.domain.tasks import Wait
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credential_revocation import bootstrap
+from toryo.server import memory_release
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.open_database import open_database, upgrade
@@ -41,6 +42,7 @@ def main() -> None:
         bootstrap(dispatcher, "tct_benchmark", "tpt_benchmark")
         subtasks = [_team(dispatcher, database, number) for number in range(many)]
         print(f"{many} managers wait for {many} people at work")
+        memory_release.collect_rarely()  # as a server does
         cold = _look(dispatcher)
         warm = statistics.median(_look(dispatcher) for _ in range(20))
         print(f"cold: {cold:9.1f} ms")

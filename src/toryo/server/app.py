@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import os
 import signal
 import socket
@@ -364,18 +363,9 @@ def run_in_thread(settings: Settings) -> Running:
     return running
 
 
-GARBAGE_AFTER = 20_000, 20, 20
-"""When the collector looks for cycles (`gc.set_threshold`). A batch of calls makes some ten thousand objects that are
-gone with it, and at the default of 700 the collector looks at them again and again: a tenth of a queue cycle's CPU."""
-
-
 def _listener(app: App, ready: Callable[[], None]) -> Listener:
     def answering() -> None:
-        # What exists now lives as long as the server: the collector need never look at it again.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(*GARBAGE_AFTER)
-        gc.enable()
+        memory_release.collect_rarely()
         app.announce()
         ready()
         _log.info("server_started", url=app.url, version=toryo.__version__)
@@ -410,5 +400,4 @@ async def _settle(app: App) -> None:
     """Once the server answers: loads what can wait until now. The collector then spares that, too."""
     await asyncio.to_thread(catalogue.complete)
     await app.edge.complete()
-    gc.collect()
-    gc.freeze()
+    memory_release.collect_rarely()
