@@ -72,9 +72,9 @@ class Watched:
         self.asked = threading.Event()
         self._lock = threading.Lock()
 
-    def acquire(self, *how: float) -> bool:
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         self.asked.set()
-        return self._lock.acquire(*how)
+        return self._lock.acquire(blocking, timeout)
 
     def release(self) -> None:
         self._lock.release()

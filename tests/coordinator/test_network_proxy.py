@@ -228,16 +228,18 @@ class Silent:
     """One end of a connection: silent for as long as is waited, then it says something and ends."""
 
     def __init__(self) -> None:
-        self._said = iter([TimeoutError(), b"late", b""])
+        self._said = iter((b"late", b""))
+        self._waited = False
 
     def settimeout(self, _: float) -> None: ...
 
     def shutdown(self, _: int) -> None: ...
 
     def recv(self, _: int) -> bytes:
-        if isinstance(said := next(self._said), TimeoutError):
-            raise said
-        return said
+        if not self._waited:
+            self._waited = True
+            raise TimeoutError
+        return next(self._said)
 
 
 @pytest.mark.parametrize(("since", "heard"), [(0.0, b"late"), (network_proxy.IDLE_FOR, b"")])
