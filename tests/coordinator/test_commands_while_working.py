@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from tests.coordinator.test_checks_while_working import Told
 from tests.coordinator.test_task_worktrees import PROJECT
 from tests.coordinator.test_tree_setup import starter
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository
@@ -16,7 +18,7 @@ from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from tests.test_provider_options import setting
 from toryo.coordinator.config import Config
-from toryo.coordinator.jobs import COMMAND, COMMAND_TOLD, OVER, Jobs
+from toryo.coordinator.jobs import COMMAND, COMMAND_TOLD, OVER, Jobs, _order_of
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.process_start import NO_COMMANDS
 from toryo.coordinator.providers import BUILT_IN
@@ -81,6 +83,31 @@ def test_none_runs_for_an_agent_whose_process_is_over(repository: Repository, pl
 
 def test_both_sides_keep_as_much_of_the_output() -> None:
     assert COMMAND_TOLD == TOLD
+
+
+def test_one_goes_on_while_the_work_of_its_agent_is_checked(
+    repository: Repository, place: Path, worktree: Worktree
+) -> None:
+    """The checks of a report end what its agent has tried of them, not what it runs."""
+
+    async def story() -> dict[str, Any]:
+        told = cast("Any", Told())
+        jobs = Jobs(Config(), told, starter(place), told)
+        order = replace(_order_of(job(repository, worktree, "make")), checks=({"file": "a"},))
+        over = asyncio.Event()
+
+        async def command() -> dict[str, Any]:
+            await over.wait()
+            return {"done": True}
+
+        answer = asyncio.create_task(jobs._for_agent(job(repository, worktree, "make"), order, command(), OVER))
+        await asyncio.sleep(0)  # it has begun
+        await jobs._run_check(order)
+        assert told.results == ["passed"]
+        over.set()
+        return await answer
+
+    assert asyncio.run(story()) == {"done": True}
 
 
 @pytest.mark.usefixtures("sandboxed")

@@ -32,6 +32,7 @@ from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.task_worktrees import Place
 from toryo.coordinator.worktrees import Trouble, Worktree
 from toryo.coordinator.worktrees.launch_repositories import repository_of
+from toryo.coordinator.worktrees.repository import formatted
 
 __all__ = ["first", "nobody", "place", "repository"]
 
@@ -392,6 +393,12 @@ def test_the_settings_that_say_how_files_are_kept_are_those_of_the_repository(re
     (worktree.path / "x.tmp").write_text("x")
     (worktree.path / "a").chmod(0o755)
     assert not worktrees.keep(worktree, "m", "w1").committed
+
+
+def test_a_setting_of_how_objects_are_named_is_not_the_beginning_of_other_settings():
+    evil = {"extensions.objectformat": "sha1\n[core]\n\tfsmonitor = evil"}
+    with pytest.raises(Trouble, match=r"extensions\.objectformat is"):
+        formatted(evil, Path("/x"))
 
 
 def test_what_is_no_file_and_what_is_too_large_is_left_out_and_the_rest_is_kept(repository, place):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -62,6 +63,43 @@ def test_a_slow_disk_holds_nobody_up_and_gets_everything_in_its_order(
     assert [(each.launch.launch_id, each.pid, each.told) for each in journal.read()] == [
         ("launch_2", None, {"exit_code": 0})
     ]
+
+
+class Watched:
+    """A lock that tells when it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._lock = threading.Lock()
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        self.asked.set()
+        return self._lock.acquire(blocking, timeout)
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def test_nothing_is_added_while_who_writes_looks_whether_there_is_more(tmp_path: Path) -> None:
+    """It would end, and leave what was added unwritten."""
+    journal = Journal(tmp_path / "launches")
+    lock = Watched()
+    journal._idle = threading.Condition(cast("threading.Lock", lock))
+    adding = threading.Thread(target=journal.put, args=(Record(_launch("launch_1"), pid=7),))
+    with lock:
+        lock.asked.clear()
+        adding.start()
+        assert lock.asked.wait(BOUND)
+        assert not journal._jobs
+    adding.join(BOUND)
+    assert journal.settle(BOUND)
+    assert [record.pid for record in journal.read()] == [7]
 
 
 def test_launches_that_are_noted_while_the_disk_is_busy_share_one_sync_of_their_names(
@@ -130,6 +168,7 @@ def test_a_launch_is_noted_before_its_process_is_started_and_that_waits_for_no_s
 HANGS = """
 import os, sys, threading
 from pathlib import Path
+from typing import cast
 from toryo.coordinator.launch_journal import Journal, Record
 from toryo.coordinator.orders import Launch
 os.fsync = lambda _: threading.Event().wait()

@@ -44,7 +44,7 @@ from toryo.coordinator.process_start import Starter
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import View, Walled
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Trouble, Worktree, views
+from toryo.coordinator.worktrees import Trouble, Worktree, moved_bases, views
 from toryo.coordinator.worktrees.clean_checkouts import check_out
 from toryo.coordinator.worktrees.launch_repositories import create, repository_of
 from toryo.coordinator.worktrees.repository import open_checkout
@@ -225,6 +225,24 @@ def test_commits_on_both_sides_of_a_tasks_branch_are_told_and_come_together_as_t
     repository.git("merge", "--quiet", last[:10], at=worktree.path)
     assert kept(worktree).trouble == ""
     assert merged(worktree).into == "main"
+
+
+def test_commits_of_an_agent_are_not_lost_where_a_person_has_committed_to_its_branch_as_well(repository, place) -> None:
+    worktree = worked(repository, place, new="x\n")
+    repository.git("checkout", "--quiet", worktree.branch)
+    repository.commit("a person's", b="theirs\n")
+    repository.git("checkout", "--quiet", "main")
+    mine = repository.commit("an agent's", at=worktree.path, mine="x\n")
+    assert make(repository, place) == worktree
+    assert repository.git("rev-parse", "HEAD", at=worktree.path) == mine
+    assert (worktree.path / "mine").read_text() == "x\n"
+
+
+def test_work_is_shown_while_a_person_has_its_branch_checked_out(repository, place) -> None:
+    worktree = worked(repository, place, new="x\n")
+    repository.git("checkout", "--quiet", worktree.branch)
+    repository.commit("an agent's", at=worktree.path, mine="x\n")
+    assert [each.path for each in worktrees.diff(worktree).files] == ["mine", "new"]
 
 
 def test_an_agent_that_writes_its_history_again_is_followed(repository, place) -> None:
@@ -649,6 +667,17 @@ def test_a_plan_that_nobody_has_committed_in_the_project_is_refused(repository, 
     refused("outside of|There is no file", worktrees.merged_text, worktree, name)
 
 
+def test_a_plan_outside_of_the_projects_directory_is_refused_although_it_is_in_its_repository(
+    repository, place
+) -> None:
+    (repository.path / "app").mkdir()
+    (repository.path / "app" / "x").write_text("x")
+    repository.commit()
+    worktree = worktrees.make(repository.path / "app", place, "t1")
+    assert worktrees.merged_text(worktree, "x") == "x"
+    refused("outside of", worktrees.merged_text, worktree, "../a")
+
+
 # --- a base that nobody has moved -------------------------------------------------------------------------------------
 
 
@@ -713,6 +742,18 @@ def test_a_person_merges_onto_the_commit_that_they_were_told_of_and_onto_no_othe
     assert again["moved_base"]["commit"] != told
     repository.git("reset", "--quiet", "--hard")
     assert merge(accepts=again["moved_base"]["commit"])["done"]
+
+
+def test_a_person_accepts_the_commit_that_they_were_told_of_and_no_other(repository) -> None:
+    checkout = open_checkout(repository.path)
+    moved_bases.accept(checkout, "main", "0" * 40, 0)
+    _commits_there(repository, worktrees.signing("w1"))
+    found = moved_bases.moved_by_nobody(checkout, "main", 0)
+    assert found is not None
+    moved_bases.accept(checkout, "main", "0" * 40, 0)
+    refused("main was moved", moved_bases.refuse, checkout, "main", 0)
+    moved_bases.accept(checkout, "main", found.commit, 0)
+    moved_bases.refuse(checkout, "main", 0)
 
 
 def test_a_branch_that_an_agent_has_planted_is_not_the_beginning_of_another_task(repository, place) -> None:

@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -202,6 +203,53 @@ def test_a_second_request_on_a_plain_connection_is_not_passed_on(fields: bytes, 
     head = f"POST http://model.example:{service.port}/ HTTP/1.1\r\n".encode()
     assert way_.ask(head + fields + b"\r\n" + body + SMUGGLED).endswith(b"fine")
     assert b"inner" not in b"".join(service.heard)
+
+
+@pytest.mark.parametrize("size", [b"1", b"10", b"fF"])
+def test_a_body_in_chunks_is_passed_on_as_it_is_and_nothing_after_it(size: bytes) -> None:
+    body = size + b"\r\n" + b"x" * int(size, 16) + b"\r\n0\r\n\r\n"
+    ours, theirs = socket.socketpair()
+    with ours:
+        theirs.close()  # nothing more comes
+        assert b"".join(network_proxy._Source(ours, body + SMUGGLED).chunks()) == body
+
+
+def test_a_body_may_take_as_long_as_a_silent_connection_however_little_was_left_for_the_header() -> None:
+    client, program = socket.socketpair()
+    server, service = socket.socketpair()
+    with client, program, server, service:
+        client.settimeout(0.01)
+        request = network_proxy._Request("POST", "/", (), 2)
+        network_proxy._send_body(client, server, request, b"ab")
+        assert (client.gettimeout(), service.recv(16)) == (network_proxy.IDLE_FOR, b"ab")
+
+
+class Silent:
+    """One end of a connection: silent for as long as is waited, then it says something and ends."""
+
+    def __init__(self) -> None:
+        self._said = iter((b"late", b""))
+        self._waited = False
+
+    def settimeout(self, _: float) -> None: ...
+
+    def shutdown(self, _: int) -> None: ...
+
+    def recv(self, _: int) -> bytes:
+        if not self._waited:
+            self._waited = True
+            raise TimeoutError
+        return next(self._said)
+
+
+@pytest.mark.parametrize(("since", "heard"), [(0.0, b"late"), (network_proxy.IDLE_FOR, b"")])
+def test_who_only_listens_is_not_cut_off_while_the_other_end_talks(since: float, heard: bytes) -> None:
+    activity = network_proxy._Activity()
+    activity.at -= since
+    one, other = socket.socketpair()
+    with one, other:
+        network_proxy._pass_on(cast("socket.socket", Silent()), one, activity)
+        assert other.recv(16) == heard
 
 
 @pytest.mark.parametrize(

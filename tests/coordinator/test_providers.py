@@ -28,6 +28,11 @@ def template(tmp_path: Path, section: ProviderConfig, **more):
     return custom.provider("claude", section).prepare(setting(tmp_path, **more))
 
 
+def test_a_program_is_called_what_its_provider_is_unless_the_file_names_it(tmp_path) -> None:
+    assert template(tmp_path, ProviderConfig(cli_command="mine")).argv[0] == "mine"
+    assert template(tmp_path, ProviderConfig()).argv[0] == "claude"
+
+
 @pytest.mark.pitfall("F46")
 def test_the_template_of_the_seed_is_the_program_its_arguments_and_the_prompt(tmp_path) -> None:
     section = ProviderConfig(cli_command="claude", cli_args=["--dangerously-skip-permissions"])

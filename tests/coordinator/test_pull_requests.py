@@ -4,20 +4,25 @@ as `gh` and `glab` do.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.coordinator.test_task_worktrees import PROJECT, job, since
+from tests.coordinator.test_tree_setup import starter
 from tests.coordinator.test_worktrees import first, nobody, place, repository, worked
 from tests.pull_request_services import Service, with_only
 from tests.repositories import Repository
 from toryo.coordinator import pull_request_programs, pull_requests, worktrees
+from toryo.coordinator.config import AgentConfig, Config
+from toryo.coordinator.jobs import Jobs
 from toryo.coordinator.worktrees import Trouble, remotes
+from toryo.coordinator.worktrees.launch_repositories import repository_of
 from toryo.coordinator.worktrees.repository import open_checkout
 
 __all__ = ["first", "nobody", "place", "repository"]
@@ -96,6 +101,12 @@ def test_what_is_not_committed_yet_is_in_the_pull_request(github):
     assert github.service.git("show", "toryo/t1:later") == "three"
 
 
+def test_work_that_cannot_be_saved_is_told_and_nothing_is_pushed(github):
+    made = github.worked()
+    (repository_of(made.path) / "MERGE_HEAD").write_text(github.repository.git("rev-parse", "main"))
+    github.refused("in the middle of a merge")
+
+
 def test_the_work_of_subtasks_is_in_the_pull_request_of_their_task(github):
     github.worked("t2", part="part\n")
     github.worked()
@@ -153,6 +164,17 @@ def test_secrets_are_not_published(github):
     github.worked()
     github.open(body="the token is s3cret-s3cret", mask=lambda text: text.replace("s3cret-s3cret", "***"))
     assert github.service.pulls[0]["body"] == "the token is ***"
+
+
+def test_passkeys_of_those_who_have_worked_are_not_published(repository, place, monkeypatch):
+    monkeypatch.setattr(pull_requests, "run", lambda job, _place, mask: {"body": mask(job.options["body"])})
+    held = starter(place)
+    held._config = Config(agents={"ann": AgentConfig(passkey="key-of-ann"), "bob": AgentConfig(passkey="key-of-bob")})
+    jobs = Jobs(held._config, cast("Any", None), held, cast("Any", None))
+    asked = job(repository, place, "pull_request", authors=["ann"], body="key-of-ann, key-of-bob")
+    answer = asyncio.run(jobs._done(asked))
+    assert "key-of-ann" not in answer["body"]
+    assert "key-of-bob" in answer["body"], "who has not worked on it cannot have written it there"
 
 
 # --- again -----------------------------------------------------------------------------------------------------------
@@ -374,6 +396,18 @@ def test_work_that_came_after_the_merge_is_kept_and_told(github, tmp_path):
     answer = github.run(look=told)
     assert (answer["done"], answer["merged"], answer["task_id"]) == (False, [], "t1")
     assert "uncommitted changes" in answer["trouble"]
+    assert (made.path / "late").read_text() == "late\n"
+
+
+def test_commits_that_came_after_the_merge_are_kept_and_told(github, tmp_path):
+    made = github.worked()
+    told = github.open()
+    github.service.merge(tmp_path)
+    (made.path / "late").write_text("late\n")
+    assert worktrees.keep(made, "Late", "w1").committed
+    answer = github.run(look=told)
+    assert (answer["done"], answer["merged"], answer["task_id"]) == (False, [], "t1")
+    assert "commits that were not in its pull request" in answer["trouble"]
     assert (made.path / "late").read_text() == "late\n"
 
 

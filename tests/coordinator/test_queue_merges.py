@@ -23,6 +23,7 @@ from toryo.coordinator import queue_merges, worktrees
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.worktrees import combining
+from toryo.coordinator.worktrees.repository import open_checkout
 from toryo.output_redaction import Mask
 
 __all__ = ["first", "nobody", "place", "repository"]
@@ -440,8 +441,6 @@ def test_a_job_that_is_stopped_at_once_tells_what_had_been_merged_before_and_che
 
 def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repository, place, queue):
     worked(repository, place / PROJECT, "t1", new="x\n")
-    from toryo.coordinator.worktrees.repository import open_checkout
-
     checkout = open_checkout(repository.path)
     path = combining.place(place, PROJECT, "main")
     combining.check_out(checkout, path, repository.git("rev-parse", "main"))
@@ -451,6 +450,17 @@ def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repo
     combining.check_out(checkout, path, repository.git("rev-parse", "main"))
     assert queue("t1")["done"]
     untouched(repository, place)
+
+
+def test_a_link_in_place_of_the_combined_result_is_removed_and_where_it_leads_stays(repository, place, tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "x").write_text("x")
+    path = combining.place(place, PROJECT, "main")
+    path.parent.mkdir(parents=True)
+    path.symlink_to(tmp_path / "precious")
+    combining.put_away(open_checkout(repository.path), path)
+    assert not path.is_symlink()
+    assert [each.name for each in (tmp_path / "precious").iterdir()] == ["x"]
 
 
 @pytest.mark.deep

@@ -6,6 +6,7 @@ import asyncio
 import os
 import pwd
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -313,6 +314,39 @@ def test_a_copy_may_be_changed_and_the_original_stays(yard: Yard) -> None:
     assert own.read_text() == "{}"
 
 
+def test_what_is_shown_already_is_not_copied(tmp_path: Path, sandboxed: None) -> None:
+    yard = Yard(tmp_path, reads=[tmp_path / "home" / "tool"])
+    own = yard.home / "tool" / "settings"
+    own.parent.mkdir()
+    own.write_text("{}")
+    assert yard.run("cat ~/tool/settings", needs=Needs(copies={own: own})) == "{}"
+
+
+def test_temporary_files_are_the_programs_own(yard: Yard) -> None:
+    name = f"toryo-test-{os.getpid()}"
+    said = yard.run(f"for each in /tmp /var/tmp; do echo $each > $each/{name}; cat $each/{name}; done")
+    assert said == "/tmp\n/var/tmp\n"
+    assert not any(Path(each, name).exists() for each in ("/tmp", "/var/tmp"))
+
+
+def test_files_of_the_system_that_not_every_user_may_read_are_hidden_from_root_as_well(yard: Yard) -> None:
+    closed = [each for each in sandbox._unreadable(Path("/etc")) if each.is_file()]
+    assert yard.run("".join(f"test -c {shlex.quote(str(each))} || echo {each}; " for each in closed)) == ""
+
+
+def test_what_is_hidden_and_not_there_hinders_no_start(yard: Yard) -> None:
+    yard.sandbox = Sandbox(Mode.BWRAP, hidden=[yard.data, yard.project / "not" / "there"], inherited=os.environ)
+    assert yard.run("echo started") == "started\n"
+
+
+def test_without_a_proxy_there_is_no_file_in_which_one_notes_hosts(yard: Yard) -> None:
+    for limits in (None, Limits()):
+        place = Place(yard.project, workspace=yard.workspace)
+        walled = yard.sandbox.around(["/bin/true"], yard.environ, place, limits=limits, refusals=yard.data / "refused")
+        walled.close()
+        assert walled.refusals is None
+
+
 # --- what agents leave for the next sandbox ---------------------------------------------------------------------------
 
 
@@ -492,6 +526,16 @@ def test_a_worktree_is_written_and_the_checkout_it_came_from_only_read(yard: Yar
     assert worktrees.keep(found, "m", "w1").trouble == ""
     assert not (yard.project / "x").exists()
     assert "hush" not in said
+
+
+def test_work_is_committed_in_a_checkout_that_a_person_has_added_unless_it_is_only_looked_at(yard: Yard) -> None:
+    added = yard.project.parent / "added"
+    git(yard.project, "worktree", "add", "--quiet", "-b", "side", str(added))
+    script = "echo a >> a; git add a; git -c user.name=a -c user.email=a@example.org commit -qm work"
+    said = yard.run(script, project=added)
+    assert git(yard.project, "log", "--format=%s", "side") == "work\nfirst", said
+    yard.run(script, project=added, read_only=True)
+    assert git(yard.project, "log", "--format=%s", "side") == "work\nfirst"
 
 
 def test_a_forged_git_file_shows_nothing_that_was_hidden(yard: Yard) -> None:

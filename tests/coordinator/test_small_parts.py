@@ -15,10 +15,15 @@ from toryo import process_locks
 from toryo.agents.env_vars import own_python_path
 from toryo.client import AsyncClient, RefusalError
 from toryo.coordinator import identity_lock, orders
+from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.claim_pacing import FIRST, REPEATING, Pace
+from toryo.coordinator.exit_verdict import exit_of
+from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.processes import Process
+from toryo.coordinator.program_output import Reading
 from toryo.coordinator.provider import BadConfig
-from toryo.coordinator.server_api import Server
+from toryo.coordinator.server_api import Server, _for_older, _reported_evidence
 from toryo.coordinator.workspaces import Workspaces, working_directory
 
 
@@ -162,6 +167,32 @@ def test_a_token_that_is_wrong_and_stays_so_is_refused_at_once() -> None:
     server = Server(cast("AsyncClient", Refusing()), lambda: "old")
     with pytest.raises(RefusalError):
         asyncio.run(server.report_check("chk_1", []))
+
+
+def test_what_has_left_no_files_is_told_without_a_list_of_them() -> None:
+    found = [Evidence("a", "passed", 1.0), Evidence("b", "passed", 1.0)]
+    assert ["artifacts" in each for each in _reported_evidence(found, ())] == [False, False]
+    assert [each.get("artifacts") for each in _reported_evidence(found, [["art_1"], []])] == [["art_1"], None]
+
+
+def test_an_older_server_is_told_of_a_moved_base_as_of_what_prevents_something() -> None:
+    moved = {"commit": "c", "words": "main was moved"}
+    assert _for_older({"done": True, "moved_base": moved}) == {"done": True, "trouble": "main was moved"}
+    assert _for_older({"trouble": "It conflicts.", "moved_base": moved}) == {"trouble": "It conflicts."}
+    assert _for_older({"done": True}) == {"done": True}
+
+
+def test_an_end_is_judged_by_a_programs_own_words_and_not_by_what_its_model_has_said(tmp_path: Path) -> None:
+    printed = tmp_path / "printed"
+    printed.write_text("says the model\n")
+    output = Log(printed, str)
+    output.read()
+    ended = Process(os.getpid(), sandboxed=False)
+    assert exit_of(ended, Reading(), output).tail == "says the model\n"
+    assert exit_of(ended, Reading(), None).tail == ""
+    reading = Reading(lambda _: [])
+    reading.line("its own words")
+    assert exit_of(ended, reading, output).tail == "its own words"
 
 
 def test_programs_of_our_own_find_the_libraries_that_this_python_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,6 +245,16 @@ def test_nothing_is_said_to_be_gone_where_the_repository_itself_is_not_there(rep
     assert "gone" not in task_worktrees.run(asked, place)
 
 
+def test_the_work_of_subtasks_is_brought_to_their_task_and_of_a_task_that_is_gone_this_is_told(repository, place):
+    worked(repository, place / PROJECT, "t2", part="x\n")
+    asked = job(repository, place, "merge_subtasks", "t1", subtasks=["t2"])
+    gone = task_worktrees.run(asked, place)
+    assert (gone["done"], gone["gone"]) == (False, ["t1"])
+    worktree = make(repository, place / PROJECT, "t1")
+    assert task_worktrees.run(asked, place)["done"] is True
+    assert (worktree.path / "part").read_text() == "x\n"
+
+
 def test_a_discard_that_is_done_again_succeeds(repository, place):
     worked(repository, place / PROJECT, new="two\n")
     first_time = task_worktrees.run(job(repository, place, "discard"), place)

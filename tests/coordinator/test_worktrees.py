@@ -303,6 +303,11 @@ def test_a_bare_repository_and_the_inside_of_one_are_refused(repository, place, 
     refused("bare repository", worktrees.make, repository.path / ".git", place, "t1")
 
 
+def test_a_repository_whose_path_has_a_line_break_is_refused(tmp_path, first, place):
+    broken = Repository(tmp_path / "line\nbreak", like=first)
+    refused("contains a line break", worktrees.make, broken.path, place, "t1")
+
+
 def test_a_repository_without_a_commit_is_refused(tmp_path, place):
     empty = Repository(tmp_path / "empty")
     refused("no commit yet", worktrees.make, empty.path, place, "t1")

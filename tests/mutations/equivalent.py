@@ -206,6 +206,30 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "",
         "where fewer have come, there are none after the last one: it saves a look",
     ),
+    Equivalent(
+        "coordinator/program_output.py",
+        "Reading.line",
+        "operand removed",
+        "document is None or self.parse is None",
+        "((document is None))",
+        "for the type checker: where nothing reads them, no line is a document",
+    ),
+    Equivalent(
+        "coordinator/jobs.py",
+        "Jobs._checked.renew",
+        "operand removed",
+        "found is None or",
+        "((found.clean.tree != tree))",
+        "for the type checker: the same order has had a checkout, else nothing is renewed",
+    ),
+    Equivalent(
+        "server/connection_limits.py",
+        "BoundedProtocol._measure",
+        "constant",
+        "0",
+        "(-1)",
+        "one byte of some thousands more, of a head whose first piece is not counted at all",
+    ),
 )
 
 

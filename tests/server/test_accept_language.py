@@ -28,6 +28,12 @@ def too_large(*headers: tuple[str, str]) -> Response:
     return asyncio.run(once())
 
 
+@pytest.mark.parametrize("language", Language)
+def test_what_is_no_json_is_not_written_as_if_it_were_text(language: Language) -> None:
+    with pytest.raises(TypeError, match="JSON"):
+        accept_language.as_json({"x": object()}, language)
+
+
 @pytest.mark.parametrize(
     ("header", "language"),
     [

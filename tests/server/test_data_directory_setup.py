@@ -38,6 +38,18 @@ def test_tokens_are_made_once_and_for_this_user_alone(tmp_path: Path) -> None:
     held.release()
 
 
+def test_a_directory_of_another_user_who_shares_it_is_used_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    with monkeypatch.context() as of_another_user:
+        of_another_user.setattr(Path, "chmod", refused)
+        held = DataDirectory.hold(tmp_path / "data")
+    held.release()
+
+
 def test_a_token_file_that_everybody_may_read_is_closed(tmp_path: Path) -> None:
     held = DataDirectory.hold(tmp_path)
     held.token(OWNER_TOKEN)

@@ -9,6 +9,8 @@ import pytest
 
 from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import Exchange, Response, edge, exchange, references
+from toryo.operations.calls.catalogue import catalogue
+from toryo.server.openapi import _hoisted, document
 
 PERSON = (("host", "localhost"), ("authorization", "Bearer tpt_owner"))
 SENDING = (*PERSON, ("content-type", "application/json"))
@@ -146,6 +148,22 @@ def test_a_long_poll_answers_when_it_is_hinted() -> None:
             assert (await held).status == 200
 
     asyncio.run(story())
+
+
+def test_the_document_says_what_a_search_cannot_do_without() -> None:
+    written = document([catalogue()["search_tasks"]], "")["paths"]["/task-search"]["get"]["parameters"]
+    assert [each["name"] for each in written if each.get("required")] == ["text"]
+
+
+def test_what_has_several_meanings_in_the_document_is_numbered() -> None:
+    shared: dict[str, Any] = {}
+    for kind in ("string", "integer", "boolean", "string"):
+        _hoisted({"$defs": {"Size": {"type": kind}}, "$ref": "#/$defs/Size"}, shared)
+    assert {name: each["type"] for name, each in shared.items()} == {
+        "Size": "string",
+        "Size2": "integer",
+        "Size3": "boolean",
+    }
 
 
 def test_the_document_describes_every_route_with_references_that_resolve() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -164,6 +165,15 @@ def test_a_create_that_is_sent_again_with_its_key_is_done_once(server: Running, 
         assert len(people.get("/projects").json()["projects"]) == 1
         for wrong in ("", "x" * 201, "a\tb"):
             assert people.post("/projects", json=asked, headers={"Idempotency-Key": wrong}).status_code == 422
+
+
+def test_once_it_answers_it_looks_for_garbage_again(tmp_path: Path) -> None:
+    gc.disable()  # as whoever starts it does, until then
+    try:
+        with app.run_in_thread(Settings(port=0, data_dir=tmp_path)):
+            assert gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_every_change_of_a_thing_takes_the_version_that_was_read(server: Running) -> None:

@@ -26,7 +26,7 @@ def adopt() -> bool:
     if not _list().exists():
         return False
     try:
-        return bool(ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+        return bool(ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1) == 0)
     except (AttributeError, OSError):
         return False
 

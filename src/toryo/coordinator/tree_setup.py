@@ -159,7 +159,7 @@ def _leads_to(pattern: str, directory: str, work: Work) -> bool:
     """Whether a pattern names this directory, or what is in it."""
     named = pattern.removeprefix("/").split("/")
     within = directory.split("/")
-    return matches(pattern, directory, work) or (len(named) > len(within) and named[: len(within)] == within)
+    return matches(pattern, directory, work) or named[: len(within)] == within
 
 
 def _copied(project: Path, directory: Path, name: str, room: int) -> int:

@@ -184,7 +184,7 @@ def form(question: Shown, *, lists: bool, wrong: str = "") -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required: list[str] = []
     options = question["options"]
-    if options and question["multiple"] and not lists:
+    if question["multiple"] and not lists:
         properties |= {f"choice_{number}": {"type": "boolean", "title": each} for number, each in enumerate(options)}
     elif options and question["multiple"]:
         items = {"type": "string", "enum": options}

@@ -46,6 +46,16 @@ class TestGemini(Contract):
             "seconds": entry["timeout"] / 1000,
         }
 
+    @pytest.mark.parametrize(
+        ("line", "status"), [("Attempt 1 failed with status 429. x", 429), ("Attempt 1 failed. x", None)]
+    )
+    def test_a_failed_try_tells_the_status_if_it_names_one(
+        self, provider: Provider, line: str, status: int | None
+    ) -> None:
+        reading, _ = read_all(provider, line)
+        assert reading.trouble is not None
+        assert (reading.trouble.status, reading.trouble.words) == (status, "x")
+
     # --- its home -----------------------------------------------------------------------------------------------------
 
     def test_its_home_is_the_launchs_own_where_settings_of_users_are_read(self, bench: Bench) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.coordinator.providers.contract import SESSION, Bench, Contract, Seen, beginnings, judged, read_all, recorded
+from toryo.coordinator.agent_mcp_config import TOOL_TIME_OUT
 from toryo.coordinator.failure_words import judge_trouble
 from toryo.coordinator.provider import Exit, Provider
 
@@ -64,6 +65,9 @@ class TestOpencode(Contract):
         assert self.server(bench.run())["authorization"] == "Bearer {env:TORYO_LAUNCH_CREDENTIAL}"
         bench.url = "unix:///run/toryo.sock"
         assert self.server(bench.run())["env"]["TORYO_LAUNCH_CREDENTIAL"] == "{env:TORYO_LAUNCH_CREDENTIAL}"
+
+    def test_it_is_told_in_milliseconds_how_long_it_waits_for_a_tool(self, bench: Bench) -> None:
+        assert config(bench.run())["mcp"]["toryo"]["timeout"] == TOOL_TIME_OUT * 1000
 
     def test_no_browser_opens_to_sign_in_at_our_server(self, bench: Bench) -> None:
         assert config(bench.run())["mcp"]["toryo"]["oauth"] is False

@@ -249,7 +249,7 @@ def check_out(checkout: Checkout, path: Path, commit: str) -> Path:
     """Checks a commit out, on no branch, in place of whatever an earlier call left there; returns the project's
     directory in it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = path.resolve()
+    path = _itself(path)
     with alone(path.parent):
         _drop(checkout, path)
         note(checkout, path, None, commit)
@@ -263,8 +263,9 @@ def put_away(checkout: Checkout, path: Path) -> None:
     """Removes the directory again. Nothing in it is anybody's work."""
     if not path.parent.is_dir():
         return
-    with alone(path.resolve().parent):
-        _drop(checkout, path.resolve())
+    path = _itself(path)
+    with alone(path.parent):
+        _drop(checkout, path)
 
 
 def sweep(directory: Path) -> None:
@@ -276,6 +277,11 @@ def sweep(directory: Path) -> None:
                 continue
             with contextlib.suppress(Trouble, OSError):
                 put_away(open_checkout(repository), path)
+
+
+def _itself(path: Path) -> Path:
+    """Of a link in its place the link, not where it leads: that is nobody's to remove."""
+    return path.parent.resolve() / path.name
 
 
 def _drop(checkout: Checkout, path: Path) -> None:

@@ -190,7 +190,7 @@ def merged_diff(
     git = open_checkout(repository).git
     body = git.ask("log", "--max-count=1", "--format=%P%n%B", "--end-of-options", commit)
     parents, _, message = body.text.partition("\n")
-    if body.code == 0 and len(parents.split()) == 2 and f"{TASK}: {name}" in message.splitlines():
+    if len(parents.split()) == 2 and f"{TASK}: {name}" in message.splitlines():
         before, after = parents.split()[0], commit
     else:
         before, after = since, head or ""
