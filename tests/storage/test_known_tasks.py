@@ -35,6 +35,10 @@ IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "re
     "budgeted",
     "budgeted_root",
     "review_waiting_for",
+    "have_a_line",
+    "left_lines",
+    "pools",
+    "ready_in_pool",
     "queued_behind",
 }
 """Asked of the rows, which are written before."""

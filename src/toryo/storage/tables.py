@@ -66,12 +66,12 @@ _PLAIN: dict[Any, Any] = {
 def columns(
     noun: type[Any], *, but: Collection[str] = (), before: Mapping[str, sa.Column[Any]] | None = None
 ) -> list[sa.Column[Any]]:
-    """Of its fields, in their order, but for those that the table has elsewhere. `before`: a column that is no field,
+    """Of its fields, the keys first, in their order, but for those that the table has elsewhere. `before`: a column that is no field,
     by the field that comes after it."""
     shape = stored(noun)
     keys = {name for name, field in shape.items() if Key in field.marks} or {"id"}
     others, found = before or {}, []
-    for name, field in shape.items():
+    for name, field in sorted(shape.items(), key=lambda each: each[0] not in keys):
         if name in others:
             found.append(others[name])
         if name not in but:

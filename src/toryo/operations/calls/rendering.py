@@ -45,7 +45,7 @@ def code(reason: str | None) -> str | None:
 _task = wire(
     Task,
     schemas.Task,
-    *("description", "dependencies", "result", "summary", "error"),
+    *("description", "dependencies", "result", "summary", "error", "pool"),
     task_id="id",
     parent_task_id="parent_id",
     blocked_reason=lambda each: code(each.blocked_reason),
@@ -57,7 +57,9 @@ def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]
     shown = _task(each)
     shown["description"], shown["dependencies"] = details.description, list(dependencies)
     shown["result"], shown["summary"], shown["error"] = details.result, details.summary, code(details.error)
-    if each.pool is not None:
+    if each.pool is None:
+        del shown["pool"]
+    else:
         shown["pool"] = {"capabilities": list(each.pool.capabilities)}
     return shown
 

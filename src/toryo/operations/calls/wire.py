@@ -41,7 +41,8 @@ def wire(
     names: dict[str, Any] = {"iso": iso, "iso_or_none": iso_or_none}
     parts = []
     for key, hint in answer.__annotations__.items():
-        if getattr(hint, "__forward_arg__", "").startswith("NotRequired["):
+        optional = getattr(hint, "__forward_arg__", "").startswith("NotRequired[")
+        if optional and key not in (*later, *own, *noun.__dataclass_fields__):  # type: ignore[attr-defined]
             continue
         how = own.get(key, key)
         if callable(how):
