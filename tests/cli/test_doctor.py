@@ -22,6 +22,7 @@ from tests.repositories import Repository
 from toryo.cli import agent_programs, doctor
 from toryo.coordinator import program_probe, sandbox
 from toryo.coordinator.providers import BUILT_IN
+from toryo.server import dashboard_files
 
 TRIED = BUILT_IN["claude"].tried
 
@@ -433,3 +434,15 @@ def test_a_coordinator_is_shown_with_what_it_can_start(says: dict[str, Any], off
     coordinator = {"coordinator_id": "shed", "disk": None, **says}
     [finding] = doctor._of_coordinators(doctor.Team(coordinators=[coordinator]), [])
     assert finding.what == f"shed: {', '.join(offers)}"
+
+
+def test_whether_there_is_a_dashboard_is_said_and_how_one_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dashboard_files, "STATIC", tmp_path)
+    found = doctor._dashboard()
+    assert (found.ok, found.needed) == (False, False)
+    assert "make web" in found.instruction
+    (tmp_path / "index.html").touch()
+    found = doctor._dashboard()
+    assert (found.ok, found.what, found.instruction) == (True, "built", "")

@@ -17,7 +17,7 @@ from tests.coordinator.test_worktrees import first, make, nobody, place, reposit
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from tests.test_provider_options import setting
-from toryo.coordinator.config import Config
+from toryo.coordinator.config import Config, ProviderConfig
 from toryo.coordinator.jobs import COMMAND, COMMAND_TOLD, OVER, Jobs, _order_of
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.process_start import NO_COMMANDS
@@ -73,6 +73,17 @@ def test_the_log_says_so_before_the_program_says_anything(place: Path) -> None:
 
     assert notes(inside=False, commands=["pytest"]) == [NO_COMMANDS]
     assert notes(inside=True, commands=["pytest"]) == notes(inside=False) == []
+
+
+def test_the_log_says_which_argument_gives_the_program_less_than_it_promises(place: Path) -> None:
+    def notes(**options: Any) -> list[str]:
+        arguments = Config(ai_providers={"claude": ProviderConfig(cli_args=["--yolo"])})
+        made = starter(place, config=arguments)
+        return [*made._without_effect(setting("claude", options), BUILT_IN["claude"], inside=True)]
+
+    [note] = notes(permissions="edit")
+    assert note.startswith("--yolo of cli_args gives the program no more than the agent's permissions: edit.")
+    assert notes(permissions="full") == []
 
 
 def test_none_runs_for_an_agent_whose_process_is_over(repository: Repository, place: Path, worktree: Worktree) -> None:

@@ -50,6 +50,7 @@ def test_the_newest_sign_counts() -> None:
     assert after(call, Returned("no", failed=True)) == Doing("failed", "make", "Bash")
     assert after(call, Turned(), Said("It is built.\n")) == Doing("said", "It is built.")
     assert after(Piece("It is b"), Piece("uilt.\nNow")) == Doing("said", "It is built.")
+    assert after(Said("I look."), call, Piece("Now")) == Doing("called", "make", "Bash"), "its line is not over"
 
 
 def test_it_is_one_line_of_at_most_80_letters_without_what_terminals_are_told() -> None:
@@ -89,12 +90,15 @@ def test_of_plain_output_the_last_whole_line_is_shown_without_secrets(tmp_path: 
 class Server:
     def __init__(self) -> None:
         self.told: list[Any] = []
+        self.ports: list[Any] = []
         self.text = ""
 
     async def append(self, _: str, offset: int, text: str, usage: object = None, news: Any = None) -> int:
         self.text = self.text[:offset] + text
         if "doing" in news:
             self.told.append(news["doing"]["text"])
+        if "ports" in news:
+            self.ports.append(news["ports"])
         return len(self.text)
 
 
@@ -126,3 +130,18 @@ def test_it_is_told_with_the_output_when_it_changes_and_not_more_often_than_ever
         assert server.told == ["one", "two"]
 
     asyncio.run(story())
+
+
+def test_where_its_ports_are_reachable_is_told_once(tmp_path: Path) -> None:
+    server, log = Server(), Log(tmp_path / "lau_1.log", str)
+    log.ports = {"3000": 41237}
+
+    async def story() -> None:
+        shipping = LogShipper(server.append)
+        shipping.add("lau_1", log)
+        for text in ("one\n", "one\ntwo\n"):
+            log.path.write_text(text)
+            await shipping.look()
+
+    asyncio.run(story())
+    assert (server.text, server.ports) == ("one\ntwo\n", [{"3000": 41237}])

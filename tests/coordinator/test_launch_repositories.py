@@ -572,6 +572,16 @@ def test_what_an_agent_added_although_it_is_ignored_and_what_it_does_not_want_ch
     ]
 
 
+def test_what_an_agent_added_and_deleted_again_hides_nothing_else_that_it_added(repository, place) -> None:
+    repository.commit(__gitignore="*.log\n")
+    worktree = make(repository, place)
+    for name in ("1.log", "2.log", "3.log"):
+        (worktree.path / name).write_text("x\n")
+    repository.git("add", "--force", "1.log", "2.log", "3.log", at=worktree.path)
+    (worktree.path / "1.log").unlink()
+    assert [each.path for each in worktrees.diff(worktree).files] == ["2.log", "3.log"]
+
+
 def test_an_old_index_of_an_agent_hides_nothing_and_changes_nothing(repository, place) -> None:
     """As a Coordinator leaves it that was killed before it had written the new one."""
     worktree = make(repository, place)
@@ -609,6 +619,12 @@ def test_a_clean_checkout_has_what_would_be_merged_and_nothing_else(repository, 
     merged(worktree)
     worktrees.remove(worktree)
     assert list(place.iterdir()) == []
+
+
+def test_of_a_vanished_directory_what_is_committed_is_checked(repository, place) -> None:
+    worktree = worked(repository, place, new="x\n")
+    shutil.rmtree(worktree.path)
+    assert (check_out(worktree, None).top / "new").read_text() == "x\n"
 
 
 PLAN = "tasks: [{{match: '.*', subtasks: [{{id: a, title: {}}}]}}]\n"

@@ -25,6 +25,10 @@ def test_a_result_keeps_its_lines_below_its_mark() -> None:
     assert written(Called("shell", "cd x\nmake")) == "→ shell cd x\n│ make\n"
 
 
+def test_what_the_model_says_ends_with_one_end_of_a_line() -> None:
+    assert written(Said("done"), Said("and\n"), Said("over")) == "done\nand\nover\n"
+
+
 def test_a_long_result_shows_its_beginning_and_its_end() -> None:
     text = written(Returned("a" * 5000 + "z" * 5000))
     assert text.startswith("← aaa")

@@ -355,6 +355,15 @@ def test_of_a_flood_only_the_end_is_read_after_it_has_ended(path, monkeypatch) -
     assert log.size == 8010
 
 
+def test_of_a_flood_without_an_end_of_a_line_no_more_is_left_out_than_was_looked_through(path, monkeypatch) -> None:
+    monkeypatch.setattr(logs, "LARGEST_REST", 100)
+    monkeypatch.setattr(logs, "UNDECIDED", 10)
+    path.write_text("x" * 900 + "y" * 100)
+    log = Log(path, plain)
+    log.finish()
+    assert path.read_text() == "y" * 91
+
+
 def test_an_output_that_its_program_made_long_without_writing_costs_no_time_and_no_disk(path, monkeypatch) -> None:
     monkeypatch.setattr(logs, "LARGEST_REST", 100_000)
     secret = "toryo-secret-1234567890"

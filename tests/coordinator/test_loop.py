@@ -24,6 +24,7 @@ from tests.coordinator.orders import Orders
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from toryo import sandbox_signs
+from toryo.agents.env_vars import UNREPORTED_FILE
 from toryo.client import AsyncClient
 from toryo.coordinator import identity_lock, processes
 from toryo.coordinator.claiming import STARTS_AT_A_TIME
@@ -386,6 +387,17 @@ def test_a_machine_that_has_no_room_left_is_no_mistake_of_the_configuration(serv
     story(server, tmp_path, tell, providers={"full": Provider("full", prepare, judge_runner, options=EVERY)})
 
 
+def test_an_impossible_start_is_told_also_where_its_log_cannot_be_written(server, orders, project, tmp_path) -> None:
+    def tell(coordinator: Coordinator) -> None:
+        logs_in = coordinator._at.logs_in
+        logs_in.parent.mkdir(parents=True, exist_ok=True)
+        logs_in.write_text("a file in its place")
+        orders.give(launch("a", "true", project, ai_type="unknown"))
+        assert exit_of(server, "a")["error"] == "bad_config"
+
+    story(server, tmp_path, tell)
+
+
 def test_a_start_that_reads_the_project_for_long_keeps_nobody_else(server, orders, project, tmp_path) -> None:
     read = threading.Event()
 
@@ -543,16 +555,25 @@ def test_a_stop_ends_even_one_that_ignores_every_request(server, orders, project
 
 def test_one_that_obeys_an_interrupt_is_not_killed(server, orders, project, tmp_path) -> None:
     def tell(_: Coordinator) -> None:
-        os.mkfifo(project / "ready")
-        script = "trap 'echo tidied > note; exit 0' INT; echo > ready; while :; do sleep 0.05; done"
+        for name in ("ready", "asked", "go", "other"):
+            os.mkfifo(project / name)
+        script = (
+            "trap 'echo > asked; read line < go; echo tidied > note; exit 0' INT; echo > ready; "
+            "while :; do sleep 0.05; done"
+        )
         orders.give(launch("a", script, project))
         (project / "ready").read_text()
         orders.give(stop=[{"launch_id": "lau_a", "reason": "task_withdrawn", "grace_seconds": 0}])
-        reported = exit_of(server, "a")
+        (project / "asked").read_text()
+        orders.give(launch("b", "echo > other", project))
+        assert (project / "other").read_text() == "\n", "what followed from the order to stop has been done"
+        with (project / "go").open("r+b", buffering=0) as go:
+            go.write(b"go\n")
+            reported = exit_of(server, "a")
         assert (reported["exit_code"], reported["error"]) == (0, "stopped")
         assert (project / "note").read_text() == "tidied\n"
 
-    story(server, tmp_path, tell)
+    story(server, tmp_path, tell, limits=replace(FAST, terminate_after=BOUND))
 
 
 def test_an_end_is_told_when_everything_of_the_group_has_ended(server, orders, project, tmp_path) -> None:
@@ -884,6 +905,35 @@ def test_a_report_that_no_server_took_is_made_by_the_next_coordinator_before_it_
     ]
     assert after[0] == "report_process_exit"
     assert not kept.exists()
+
+
+def test_a_result_that_nobody_took_is_on_the_disk_before_its_own_file_is_deleted(
+    server, orders, project, tmp_path, monkeypatch
+) -> None:
+    files: list[Path] = []
+    settled: list[bool] = []
+    settle = Journal.settle
+
+    def seen(journal: Journal, within: float) -> bool:
+        done = settle(journal, within)
+        settled.append(done and all(each.exists() for each in files))
+        return done
+
+    monkeypatch.setattr(Journal, "settle", seen)
+
+    def tell(coordinator: Coordinator) -> None:
+        for name in ("ready", "go"):
+            os.mkfifo(project / name)
+        orders.give(launch("a", "echo > ready; read line < go", project))
+        (project / "ready").read_text()
+        files.append(coordinator._at.starter.workspace("lau_a") / UNREPORTED_FILE)
+        files[0].write_text('{"result": "success"}')
+        (project / "go").write_text("go\n")
+        assert exit_of(server, "a")["unreported"] == {"result": "success"}
+
+    story(server, tmp_path, tell)
+    assert settled[0]
+    assert not files[0].exists()
 
 
 def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(

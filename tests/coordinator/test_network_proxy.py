@@ -21,7 +21,7 @@ import pytest
 
 import toryo
 from toryo import sandbox_network
-from toryo.coordinator import network_entry, network_limits, network_proxy
+from toryo.coordinator import network_entry, network_limits, network_proxy, sandbox
 from toryo.coordinator.network_limits import Program
 from toryo.coordinator.network_proxy import Policy, Ports, Proxy
 from toryo.coordinator.provider import Needs, Own
@@ -181,6 +181,30 @@ def test_an_admitted_name_that_leads_to_a_public_address_of_this_machine_is_refu
             assert reached.recv(16) == b""
 
 
+def test_an_address_of_this_machine_is_known_as_one_whatever_ports_are_taken() -> None:
+    with contextlib.ExitStack() as taken:
+        for port in range(1, 4):
+            held = taken.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            with contextlib.suppress(PermissionError):  # who is not root cannot bind these at all
+                held.bind(("127.0.0.1", port))
+        assert network_proxy._can_be_bound(socket.AF_INET, "127.0.0.1")
+    assert not network_proxy._can_be_bound(socket.AF_INET, "192.0.2.1")
+
+
+def test_a_connection_that_turns_out_to_lead_to_this_machine_is_closed_before_the_refusal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(network_proxy, "is_public", lambda _: True)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        with pytest.raises(network_proxy.Refused) as refused:
+            way(f"model.example:{port}").proxy._connected("model.example", port)
+        with listening.accept()[0] as reached:
+            reached.settimeout(BOUND)
+            assert reached.recv(16) == b""
+        assert "private network" in str(refused.value)
+
+
 def test_an_address_that_a_person_entered_is_reached_at_its_port_alone(service: Service) -> None:
     way_ = way(f"127.0.0.1:{service.port}")
     assert way_.ask(f"GET http://127.0.0.1:{service.port}/ HTTP/1.1\r\n\r\n".encode()).endswith(b"fine")
@@ -202,7 +226,9 @@ def test_a_second_request_on_a_plain_connection_is_not_passed_on(fields: bytes, 
     way_ = way(trusted=[("model.example", service.port)])
     head = f"POST http://model.example:{service.port}/ HTTP/1.1\r\n".encode()
     assert way_.ask(head + fields + b"\r\n" + body + SMUGGLED).endswith(b"fine")
-    assert b"inner" not in b"".join(service.heard)
+    heard = b"".join(service.heard)
+    assert b"inner" not in heard
+    assert fields in heard, "how long its body is"
 
 
 @pytest.mark.parametrize("size", [b"1", b"10", b"fF"])
@@ -524,14 +550,19 @@ def test_a_program_ignores_the_same_signals_as_without_a_limited_network() -> No
     assert _executed(*words)[0] == subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+def test_a_script_that_names_no_interpreter_is_run_by_a_shell(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("echo without an interpreter, $1")
+    (tmp_path / "plain").chmod(0o755)
+    assert _executed(str(tmp_path / "plain"), "one") == ("without an interpreter, one\n", 0)
+
+
 @pytest.mark.deep
 def test_a_program_that_cannot_be_executed_ends_as_with_a_shell(tmp_path: Path) -> None:
-    texts = {"plain": "echo without an interpreter, $1", "other": "#!/missing/interpreter\n", "no": "#!/bin/sh\n"}
+    texts = {"other": "#!/missing/interpreter\n", "no": "#!/bin/sh\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o644 if name == "no" else 0o755)
-    plain, other, no, gone = (str(tmp_path / each) for each in (*texts, "gone"))
-    assert _executed(plain, "one") == ("without an interpreter, one\n", 0)
+    other, no, gone = (str(tmp_path / each) for each in (*texts, "gone"))
     assert _executed(other) == (f"{other}: not found\n", 127)
     assert _executed(gone) == (f"{gone}: not found\n", 127)
     assert _executed(no) == (f"{no}: Permission denied\n", 126)
@@ -565,6 +596,19 @@ def test_the_server_and_a_local_model_are_led_to_directly_and_hosts_by_the_proxy
     assert "ALL_PROXY" not in env
     assert env["no_proxy"] == "localhost,127.0.0.1,::1"
     assert env["A"] == "1"
+
+
+def test_the_file_of_refused_hosts_is_closed_again_when_its_launch_has_begun(tmp_path: Path) -> None:
+    def is_open() -> bool:
+        opened = [each for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+        return tmp_path / "refused" in [each.readlink() for each in opened if each.exists()]
+
+    kept: list[int] = []
+    with contextlib.ExitStack() as opened:
+        sandbox._networked(_limits(Asked(Network.MODEL)), tmp_path / "refused", kept, opened)
+        assert is_open()
+    assert len(kept) == 4
+    assert not is_open()
 
 
 def test_a_port_of_the_program_is_never_the_one_of_its_proxy() -> None:

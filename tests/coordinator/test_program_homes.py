@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.coordinator.test_sandbox import Yard
+from tests.coordinator.test_tree_setup import starter
 from tests.sandboxes import sandboxed
 from toryo.coordinator import program_homes
 from toryo.coordinator.orders import Launch
@@ -404,7 +405,37 @@ def test_a_later_coordinator_takes_over_the_login_of_a_launch_it_has_not_started
     assert json.loads((own.place / file).read_text()) == after
 
 
+def test_a_later_coordinator_takes_over_what_is_renewed_after_the_earlier_one_has_taken_over_a_login(
+    tmp_path: Path,
+) -> None:
+    own = Own(tmp_path / "own", logins=_own_of("codex", tmp_path).logins)
+    own.place.mkdir()
+    file, before, after = LOGINS["codex"]
+    (own.place / file).write_text(json.dumps(before))
+    earlier = ProgramHomes(tmp_path / "workspaces")
+    inside = earlier.make(Launch("lau_1", "ann"), [own], None)[own.place]
+    (inside / file).write_text(json.dumps(after))
+    earlier.share_logins("lau_1")
+    newest = {**after, "last_refresh": "2026-11-03"}
+    (inside / file).write_text(json.dumps(newest))
+    ProgramHomes(tmp_path / "workspaces").share_logins("lau_1")
+    assert json.loads((own.place / file).read_text()) == newest
+
+
+def test_the_letters_of_a_login_stay_as_its_user_has_them() -> None:
+    renewed = renewed_login('{"name": "棟梁", "token": "a"}', '{"name": "棟梁", "token": "b"}', ["token"])
+    assert renewed is not None
+    assert "棟梁" in renewed
+
+
 # --- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_that_its_program_would_not_find_in_the_sandbox_is_not_gone_on_with(tmp_path: Path) -> None:
+    launch = Launch("lau_1", "ann", ai_type="claude", program_session={"id": "s1"})
+    with_its_session = starter(tmp_path / "worktrees")._with_its_session
+    assert with_its_session(launch, inside=True).program_session == {}
+    assert with_its_session(launch, inside=False) == launch
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

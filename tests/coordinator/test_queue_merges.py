@@ -358,6 +358,25 @@ def test_work_that_is_gone_is_reported_as_gone(repository, place, queue):
     assert (answer["gone"], answer["merged"]) == (["t1"], [])
 
 
+def test_work_that_a_person_has_merged_by_hand_is_told_with_its_own_commit(repository, place, queue):
+    worktree = worked(repository, place / PROJECT, "t1", new="x\n")
+    repository.git("merge", "--quiet", "--ff-only", worktree.branch)
+    work = repository.git("rev-parse", "main")
+    answer = queue("t1")
+    assert [each["commit"] for each in answer["merged"]] == [work]
+
+
+def test_work_in_another_repository_is_not_merged_with_the_others(repository, place, queue, tmp_path):
+    other = Repository(tmp_path / "other")
+    other.commit(a="one\n")
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(other, place / PROJECT, "t2", new="x\n")
+    answer = queue("t1", "t2")
+    assert tasks(answer) == ["t1"]
+    [unfit] = answer["queue"]["unfit"]
+    assert f"belongs to another repository: {other.path}." in unfit["trouble"]
+
+
 def test_what_an_agent_left_in_the_middle_of_a_rebase_is_not_merged(repository, place, queue):
     worktree = worked(repository, place / PROJECT, "t1", a="two\n")
     repository.commit(a="three\n")
@@ -424,6 +443,15 @@ def test_a_job_that_is_stopped_before_it_has_merged_changes_nothing(repository, 
     assert (answer["done"], answer["queue"]["result"], answer["trouble"]) == (False, "prevented", None)
     assert repository.state() == state
     untouched(repository, place)
+
+
+def test_of_work_that_ends_as_it_is_stopped_nothing_is_told():
+    async def once() -> Any:
+        stop = asyncio.Event()
+        stop.set()
+        return await queue_merges._unless(stop, asyncio.sleep(0, "passed"))
+
+    assert asyncio.run(once()) is None
 
 
 @pytest.mark.deep

@@ -21,7 +21,7 @@ import pytest
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
 from toryo import sandbox_signs
-from toryo.coordinator import acceptance_checks, logs, processes, sandbox, worktrees
+from toryo.coordinator import acceptance_checks, logs, processes, sandbox, shown_home, worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.network_limits import Limits
@@ -110,6 +110,13 @@ def test_nothing_secret_of_the_machine_can_be_read(yard: Yard) -> None:
     said = yard.run("; ".join(f"cat '{secret}'" for secret in yard.secrets))
     assert "hush" not in said
     assert said.count("No such file") == len(yard.secrets)
+
+
+def test_of_a_home_only_what_is_there_is_hidden(tmp_path: Path) -> None:
+    assert list(shown_home.hidden(tmp_path)) == []
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".netrc").symlink_to("/nowhere")
+    assert list(shown_home.hidden(tmp_path)) == [tmp_path / ".ssh", tmp_path / ".netrc"]
 
 
 def test_it_writes_its_project_its_own_directory_and_nothing_else(yard: Yard) -> None:

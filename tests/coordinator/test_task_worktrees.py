@@ -99,6 +99,15 @@ def test_what_could_not_be_brought_is_noted(repository, place):
     assert any("toryo/t2 was not merged into" in note for note in found.notes)
 
 
+def test_what_conflicts_is_brought_where_another_branch_that_comes_with_it_resolves_that(repository, place):
+    ours = worked(repository, place / PROJECT, "t1", a="mine\n").branch
+    theirs = worked(repository, place / PROJECT, "t2", a="two\n").branch
+    both = repository.git("commit-tree", f"{ours}^{{tree}}", "-p", ours, "-p", theirs, "-m", "resolved")
+    repository.git("branch", "toryo/t3", both)
+    found = task_worktrees.make(Place("t1", brings=("t2", "t3")), PROJECT, repository.path, place)
+    assert found.notes == ()
+
+
 def test_who_adopts_a_process_knows_where_in_the_repository_its_project_is(repository, place):
     (repository.path / "app").mkdir()
     (repository.path / "app" / "main").write_text("x\n")
@@ -224,6 +233,12 @@ def test_a_merge_takes_what_nobody_kept_along_and_done_again_after_a_crash_says_
     before = repository.state()
     assert task_worktrees.run(asked, place) == done
     assert repository.state() == before
+
+
+def test_a_merge_without_a_message_is_called_by_the_tasks_title_and_its_branch(repository, place):
+    worked(repository, place / PROJECT, "t1", new="two\n")
+    assert task_worktrees.run(job(repository, place, "merge", order=order(place, "t1")), place)["done"]
+    assert repository.git("log", "-1", "--format=%s") == "T1 (toryo/t1)"
 
 
 def test_a_merge_of_an_earlier_try_is_not_taken_for_this_one(repository, place):

@@ -16,7 +16,7 @@ import pytest
 from tests.coordinator.test_queue_merges import batch
 from tests.coordinator.test_queue_merges import run as run_queue
 from tests.coordinator.test_task_worktrees import PROJECT
-from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
+from tests.coordinator.test_worktrees import first, make, nobody, of_an_older_toryo, place, repository, worked
 from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from toryo import sandbox_signs
@@ -46,11 +46,12 @@ CHECK = "sh installed/tool && cat installed/times"
 Checked = Callable[..., str]
 
 
-def starter(place: Path, mode: Mode = Mode.NONE) -> Starter:
+def starter(place: Path, mode: Mode = Mode.NONE, config: Config | None = None) -> Starter:
     asked = Sandbox(mode, hidden=[place.parent / "data"], inherited=os.environ)
     spaces = Workspaces(place.parent / "data")
     (place.parent / "data").mkdir(exist_ok=True)
-    return Starter(Config(), BUILT_IN, "http://x", "m", place.parent, spaces, place, dict(os.environ), sandbox=asked)
+    config = config or Config()
+    return Starter(config, BUILT_IN, "http://x", "m", place.parent, spaces, place, dict(os.environ), sandbox=asked)
 
 
 def evidence(
@@ -439,11 +440,22 @@ def test_a_copy_replaces_nothing_and_has_limits(repository, worktree, tmp_path, 
     (target / "0.env").write_text("the work's")
     copied(repository, target, "*.env")
     assert [(target / f"{number}.env").read_text() for number in (0, 1)] == ["the work's", "theirs"]
+    with monkeypatch.context() as patched:
+        patched.setattr(tree_setup, "MOST_FILES", 3)
+        assert len(copied(repository, tmp_path / "as many", "*.env")) == 3
     for name, most in (("MOST_FILES", 2), ("MOST_BYTES", 10), ("MOST_STEPS", 1)):
         with monkeypatch.context() as patched:
             patched.setattr(tree_setup, name, most)
             with pytest.raises(SetupFailed, match="worktree_copy"):
                 copied(repository, tmp_path / name, "*.env")
+
+
+def test_a_copy_goes_down_as_many_directories_as_it_may(repository, worktree, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tree_setup, "DEEPEST", 1)
+    for name in ("local/1/x", "local/1/2/x"):
+        (repository.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository.path / name).write_text("x")
+    assert copied(repository, tmp_path / "target", "local/") == ["local/1/x"]
 
 
 def test_a_check_sees_what_is_copied_and_a_change_of_it(check: Checked, repository: Repository, worktree) -> None:
@@ -475,6 +487,12 @@ def test_an_agents_worktree_is_set_up_once(repository, place, worktree) -> None:
     assert (worktree.path / "my.env").read_text() == "x"
     assert worktrees.unkept(worktree) == "", "it is nothing of the agent's work"
     asyncio.run(starter(place).set_up(Launch("lau_2", "ann", workspace={"isolation": "worktree"}), worktree))
+
+
+def test_a_worktree_of_an_older_toryo_is_set_up_once_too(repository, place) -> None:
+    worktree = of_an_older_toryo(repository, place)
+    tree_setup.mark_done(worktree)
+    assert tree_setup.is_done(worktree)
 
 
 def test_a_worktree_that_cannot_be_set_up_is_no_fault_of_the_agent_and_is_tried_again(

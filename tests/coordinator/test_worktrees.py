@@ -17,7 +17,17 @@ import pytest
 
 from tests.repositories import Repository
 from toryo.coordinator import worktrees
-from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, merging, paths
+from toryo.coordinator.worktrees import (
+    Conflict,
+    Kept,
+    Merged,
+    Nothing,
+    Trouble,
+    Worktree,
+    inner_repositories,
+    merging,
+    paths,
+)
 from toryo.coordinator.worktrees import git as running
 from toryo.coordinator.worktrees.launch_repositories import repository_of
 from toryo.coordinator.worktrees.repository import open_checkout
@@ -481,6 +491,7 @@ def test_a_branch_that_was_deleted_stands_there_again(repository, place, where):
     head = repository.git("rev-parse", worktree.branch)
     at = worktree.path if where == "its own" else None
     repository.git("update-ref", "-d", f"refs/heads/{worktree.branch}", at=at)
+    assert worktrees.find(repository.path, place, "t1") == worktree
     assert [each.path for each in worktrees.diff(worktree).files] == ["c"]
     assert (kept(worktree).head_commit, repository.git("rev-parse", worktree.branch)) == (head, head)
     assert repository.git("rev-parse", worktree.branch, at=worktree.path) == head
@@ -677,6 +688,12 @@ def test_what_is_not_committed_inside_of_a_submodule_is_named_and_its_new_commit
     refused("cannot be saved and exist nowhere else", worktrees.remove, worktree)
     repository.git("rm", "--quiet", "--cached", "sub", at=worktree.path)
     refused("uncommitted changes", worktrees.merge, worktree, "m")
+
+
+def test_of_a_submodule_that_the_person_has_not_checked_out_every_commit_counts_as_found_only_there(tmp_path):
+    inner = Repository(tmp_path / "worktree" / "sub")
+    inner.commit(x="x")
+    assert inner_repositories.has_own_branches(inner.path, tmp_path / "project" / "sub")
 
 
 def test_of_a_vanished_directory_the_commits_count(repository, place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -15,6 +16,7 @@ from toryo.operations.calls.callers import Caller, Credentials, Kind
 from toryo.operations.overview.event_feed import News, Reader
 from toryo.server import event_fan_out
 from toryo.server.event_fan_out import FanOut, Follower
+from toryo.server.event_stream import EventStreams
 
 ANN, BOB = Credentials(bearer="ann"), Credentials(bearer="bob")
 
@@ -175,5 +177,27 @@ def test_without_streams_nothing_is_read() -> None:
         before = log.readings
         log.happens(1)
         assert log.readings == before
+
+    asyncio.run(story())
+
+
+def test_a_stream_is_silent_about_events_that_its_reader_does_not_see() -> None:
+    async def story() -> None:
+        log = Log()
+        log.hidden[BOB] = {2}
+        streams = EventStreams(log)  # type: ignore[arg-type]
+        his = streams._told({}, BOB, {"last": 0, "events": []})
+        async with asyncio.timeout(LIMIT), contextlib.aclosing(his) as told:
+            await anext(told)
+            following = asyncio.ensure_future(anext(told))
+            await log.bus.until(lambda topics: "events" in topics)
+            log.happens(1)
+            assert await following == b"<1>"
+            other = streams._fan_out.join(ANN, 1)
+            log.happens(2)
+            assert await fetched(other, 1, 2) == b"<2>"
+            streams._fan_out.leave(other)
+            log.happens(3)
+            assert await anext(told) == b"<3>"
 
     asyncio.run(story())

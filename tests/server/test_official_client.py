@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.server.http import Served, served
+from tests.server.http import Served, edge, served
 
 ERAS = ["legacy", "auto", "2026-07-28"]
 
@@ -96,5 +96,14 @@ def test_fifty_clients_wait_and_call_at_the_same_time(server: Served) -> None:
 
     async def story() -> None:
         await asyncio.gather(*(one(number) for number in range(50)))
+
+    asyncio.run(story())
+
+
+def test_a_server_that_is_closed_leaves_nothing_at_work() -> None:
+    async def story() -> None:
+        async with edge() as server:
+            await server.complete()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(story())

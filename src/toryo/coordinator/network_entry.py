@@ -44,7 +44,6 @@ def enter(control: socket.socket, listen: list[tuple[str, int]], ports: list[int
 
 def _listening(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind((host, port))
     made.listen(128)
     return made

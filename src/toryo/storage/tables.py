@@ -66,8 +66,8 @@ _PLAIN: dict[Any, Any] = {
 def columns(
     noun: type[Any], *, but: Collection[str] = (), before: Mapping[str, sa.Column[Any]] | None = None
 ) -> list[sa.Column[Any]]:
-    """Of its fields, the keys first, in their order, but for those that the table has elsewhere. `before`: a column that is no field,
-    by the field that comes after it."""
+    """Of its fields, the keys first, in their order, but for those that the table has elsewhere. `before`: a column
+    that is no field, by the field that comes after it."""
     shape = stored(noun)
     keys = {name for name, field in shape.items() if Key in field.marks} or {"id"}
     others, found = before or {}, []

@@ -14,7 +14,7 @@ import pytest
 from tests.coordinator.providers.contract import STREAMS
 from toryo.client import wire
 from toryo.coordinator.prices import cost
-from toryo.coordinator.program_output import LONGEST_NAME, Reading, Said
+from toryo.coordinator.program_output import LONGEST_NAME, Event, Reading, Said
 from toryo.coordinator.provider import Exit, Provider
 from toryo.coordinator.providers import BUILT_IN
 from toryo.operations.calls.catalogue import catalogue
@@ -149,3 +149,14 @@ def test_a_line_that_cannot_be_read_is_no_sign_of_life() -> None:
     reading = Reading(lambda _: [Said(no_text)])
     assert reading.line("{}") == "{}\n"
     assert reading.signs_of_life == 0
+
+
+def test_half_a_letter_in_a_line_changes_nothing_else_of_it() -> None:
+    found: list[Any] = []
+
+    def parse(line: dict[str, Any]) -> list[Event]:
+        found.append(line)
+        return []
+
+    Reading(parse).line(r'{"half": "\ud83d", "all": ["\ud83d", 1, null], "in": {"\ud83d": 1.5, "is": true}}')
+    assert found == [{"half": "\ufffd", "all": ["\ufffd", 1, None], "in": {"\ufffd": 1.5, "is": True}}]

@@ -140,6 +140,19 @@ def test_of_such_a_file_nothing_is_kept_that_was_said(provider: Provider) -> Non
     assert list(provider.beside.lines(garbage)) == []
 
 
+def test_the_model_of_a_thread_is_known_from_its_file_while_it_still_answers() -> None:
+    """Without it nobody knows what its tokens cost."""
+    assert codex.PROVIDER.beside is not None
+    assert codex.PROVIDER.parse is not None
+    reading = Reading(codex.PROVIDER.parse)
+    context = '{"type":"turn_context","payload":{"model":"gpt-5.1-codex"}}'
+    usage = '{"type":"token_count","payload":{"info":{"total_token_usage":{"input_tokens":5,"output_tokens":1}}}}'
+    for line in codex.PROVIDER.beside.lines(f"{context}\n{usage}\n"):
+        reading.line(line)
+    assert reading.usage is not None
+    assert reading.usage["model"] == "gpt-5.1-codex"
+
+
 THREAD = "01a229ee-7e59-7a73-a543-d1ad620310b6"
 DAY = Path("sessions/2026/11/30")
 

@@ -122,7 +122,7 @@ def merged_before(repository: Path, name: str, into: str, since: str) -> Merged 
     line = f"--grep=^{commits_and_diffs.TASK}: {re.escape(safe(name))}$"
     range_ = [f"refs/heads/{into}", "--not", since]
     found = git.ask("log", "--merges", "--max-count=1", "--format=%H", "--extended-regexp", line, *range_, seconds=LONG)
-    return Merged(found.text, checkout_of(checkout, into), into) if found.code == 0 and found.text else None
+    return Merged(found.text, checkout_of(checkout, into), into) if found.text else None
 
 
 def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
