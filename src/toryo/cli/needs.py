@@ -66,10 +66,10 @@ def _print_conditions(found: list[dict[str, Any]]) -> None:
 def _print(items: list[dict[str, Any]]) -> None:
     for item in items:
         output.done(*told(item))
-        output.commands(*(f"  {line}" for line in _what_to_do(item)))
+        output.commands(*(f"  {line}" for line in what_to_do(item)))
 
 
-def _what_to_do(item: dict[str, Any]) -> list[str]:
+def what_to_do(item: dict[str, Any]) -> list[str]:
     """Of a form, what to do about each of its questions."""
     of_form = [line.strip() for each in item["questions"] for line in questions.commands(each)]
     others = [each for each in item["actions"] if not of_form or each["name"] not in ("answer_question", "withdraw")]
