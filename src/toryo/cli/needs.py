@@ -11,6 +11,8 @@ from toryo.cli.command_context import Here, command, option
 from toryo.domain.agents import SYSTEM
 from toryo.domain.texts import one_line, printable
 
+WHEN_READY = "when_ready"
+
 
 def add(app: typer.Typer) -> None:
     command(app, "needs")(needs)
@@ -33,10 +35,15 @@ def needs(
 
 
 def _not_started(here: Here, names: list[str]) -> list[str]:
-    """Nobody is needed for what is left for later on purpose; but who thinks that it runs would wait without end."""
+    """Nobody is needed for what is left for later on purpose; but who thinks that it runs would wait without end. Where
+    tasks start by themselves, what does not was put back by hand."""
+    lines = {
+        each["project_id"] for each in here.get("/projects")["projects"] if each["settings"]["start"] == WHEN_READY
+    }
     found = [
         task
         for name in names
+        if name not in lines
         for task in here.every(f"/projects/{name}/tasks", "tasks", status="todo")
         if task["assignee_id"] and task["approval"] == "approved" and task["parent_task_id"] is None
         if not _starts_by_itself(here, task)

@@ -44,9 +44,9 @@ class Following:
         for project in projects:
             self.tasks[project] = [*here.every(f"/projects/{project}/tasks", "tasks")]
 
-    def hear(self, here: Here) -> list[Event]:
+    def hear(self, here: Here, wait_seconds: int = LOOK_SECONDS) -> list[Event]:
         """The events since then; waits briefly for one."""
-        heard = here.get("/events", after=self.after, wait_seconds=LOOK_SECONDS)
+        heard = here.get("/events", after=self.after, wait_seconds=wait_seconds)
         self.after = heard["last"]
         events: list[Event] = heard["events"]
         return events

@@ -57,7 +57,7 @@ def run(
         wanted.fail_if_mistaken()
         raise Misuse(f"{file} has no tasks.", "Add tasks: to it, or apply it with toryo apply.")
     heed_terminate()
-    there = background.found_or_started(here, max_concurrent)
+    there = background.supported(here, max_concurrent)
     try:
         found = _performed(there, wanted, wait, yes=yes)
     except KeyboardInterrupt:
@@ -77,6 +77,9 @@ def _performed(there: Supported, wanted: Manifest, wait: float, *, yes: bool) ->
     from toryo.cli.run import follow, summary
     from toryo.cli.task_following import newest_event
 
+    if there.background is not None and not there.background.runs:
+        output.say(f"Starting a server and a Coordinator; their output is in {there.background.log}")
+        there.background.start()
     filed = follow.Filed(time.monotonic(), after=newest_event(there))
     ready = manifest_apply.prepared(there, wanted, yes=yes)
     wider_rights.confirm(there, ready.wider, "This file")

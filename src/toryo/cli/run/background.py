@@ -125,13 +125,9 @@ class Supported(Patient):
             self.background.again()
 
 
-def found_or_started(here: Here, max_concurrent: int | None) -> Supported:
-    """The server that is named or that runs from the data directory; else one that is started. Raises Failure."""
+def supported(here: Here, max_concurrent: int | None) -> Supported:
+    """The server that is named; else that of the data directory, which may have to be started."""
     said = {each.name: getattr(here, each.name) for each in fields(Here)}
     if here.server is not None or os.environ.get("TORYO_SERVER_URL"):
         return Supported(**said)
-    background = Background(data_directories.prepared(here.data_dir), max_concurrent)
-    if not background.runs:
-        output.say(f"Starting a server and a Coordinator; their output is in {background.log}")
-        background.start()
-    return Supported(**said, background=background)
+    return Supported(**said, background=Background(data_directories.prepared(here.data_dir), max_concurrent))

@@ -154,7 +154,10 @@ def until_nothing_moves(
         told.needs(lines, filed.needs())
         now = time.monotonic()
         if filed.whole is Stand.DONE:
-            return
+            if not (events := filed.hear(here, 0)):  # else a process that has reported may be leaving
+                return
+            filed.take(events)
+            continue
         if filed.whole is Stand.MOVES:
             at_rest = None
             if now - heard_at > QUIET_SECONDS:
@@ -177,11 +180,14 @@ class _Told:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._needs: set[str] = set()
+        self._lately: set[str] = set()
         self._waits: list[str] = []
 
     def needs(self, lines: Lines, found: list[Found]) -> None:
+        """What is still there at the next look: finished work is to be reviewed until the merge queue has taken it."""
+        before, self._lately = self._lately, {each["key"] for each in found}
         for each in found:
-            if each["key"] not in self._needs:
+            if each["key"] in before - self._needs:
                 self._needs.add(each["key"])
                 lines.told(f"? {one_line(each['title'])}")
                 for line in brief(each):
