@@ -524,6 +524,8 @@ def _equal(wanted: Any, found: Any) -> bool:
     """A mapping is as wanted if every key it names is: settings that the file does not mention keep their values."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         return all(_equal(value, found.get(key)) for key, value in wanted.items())
+    if isinstance(wanted, bool) and isinstance(found, str):
+        wanted = "on" if wanted else "off"  # as YAML reads these words
     if wanted == "urgent":
         wanted = "critical"
     return bool(wanted == found)

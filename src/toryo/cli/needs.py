@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -73,10 +74,21 @@ def _print_conditions(found: list[dict[str, Any]]) -> None:
 def _print(items: list[dict[str, Any]]) -> None:
     for item in items:
         output.done(*told(item))
-        output.commands(*(f"  {line}" for line in what_to_do(item)))
+        output.commands(*(f"  {line}" for line in _what_to_do(item)))
 
 
-def what_to_do(item: dict[str, Any]) -> list[str]:
+_LOOKS = frozenset({"review", "list", "log", "show", "why", "usage", "machines", "show_schedule", "show_webhook"})
+"""Actions that only show more."""
+
+
+def what_settles(item: Mapping[str, Any]) -> str | None:
+    """The first command that does; one that shows more, if there is no other."""
+    of_form = [line.strip() for each in item["questions"] for line in questions.commands(each)]
+    actions = sorted(item["actions"], key=lambda each: each["name"] in _LOOKS)
+    return next(iter([*of_form, *(str(each["command"]) for each in actions)]), None)
+
+
+def _what_to_do(item: dict[str, Any]) -> list[str]:
     """Of a form, what to do about each of its questions."""
     of_form = [line.strip() for each in item["questions"] for line in questions.commands(each)]
     others = [each for each in item["actions"] if not of_form or each["name"] not in ("answer_question", "withdraw")]

@@ -120,7 +120,8 @@ class _Plan:
         yield from ("", *self._agents())
         if self.ready.waiting:
             yield from ("", *manifest_starts.told(self.ready.waiting))
-        yield from ("", *self._estimate())
+        if self.estimate["runs"]:
+            yield from ("", *self._estimate())
 
     def _titles(self, numbers: Sequence[str]) -> list[str]:
         return [self.left[int(each)].task.title for each in numbers]
@@ -175,15 +176,14 @@ class _Plan:
         from toryo.cli import forecast
 
         found = self.estimate
-        if found["runs_completed"]:
-            time, money, tokens = (
-                _range(found[name], written)
-                for name, written in (("hours", forecast.in_words), ("dollars", _dollars), ("tokens", _tokens))
-            )
-            yield f"Estimate: {time}; {money}, {tokens}"
-            yield f"  {found['runs']} simulated runs. People start at once in them what does not start by itself."
-            for words, agents in self._sources().items():
-                yield f"  {_some(agents)}: {words}"
+        time, money, tokens = (
+            _range(found[name], written)
+            for name, written in (("hours", forecast.in_words), ("dollars", _dollars), ("tokens", _tokens))
+        )
+        yield f"Estimate: {time}; {money}, {tokens}"
+        yield f"  {found['runs']} simulated runs. People start at once in them what does not start by itself."
+        for words, agents in self._sources().items():
+            yield f"  {_some(agents)}: {words}"
         for each in found["unfinished"][:REASONS_SHOWN]:
             runs = f"{each['runs']} of {found['runs']} runs"
             yield f"Not completed in {runs}: “{one_line(each['title'])}” ({each['status']}): {each['reason']}"
@@ -231,8 +231,9 @@ def _found(here: Here | None, ready: Prepared, max_concurrent: int | None) -> _P
     }
     said = ready.manifest.simulation
     at_once = max_concurrent or (said.coordinator.max_concurrent if said is not None else AT_ONCE)
-    work = _work(here, ready, left, at_once)
-    estimate = forecasts.document(work.play(RUNS), len(left), work.learnt)
+    begun = [each for each in left if (each.found or {}).get("status", each.task.status) != "backlog"]
+    work = _work(here, ready, begun, at_once)
+    estimate = forecasts.document(work.play(RUNS), len(begun), work.learnt)
     programs = {agent.id: agent.provider for agent in work.team.agents}
     return _Plan(ready, left, task_graph.of(before), programs, at_once, estimate)
 

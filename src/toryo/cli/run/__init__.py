@@ -59,7 +59,7 @@ def run(
     heed_terminate()
     there = background.supported(here, max_concurrent)
     try:
-        found = _performed(there, wanted, wait, yes=yes)
+        found = _performed(here, there, wanted, wait, yes=yes)
     except KeyboardInterrupt:
         if not down:
             output.say(f"The work goes on. The same command follows it again; {output.program()} down stops it.")
@@ -72,7 +72,8 @@ def run(
         raise typer.Exit(found.exit_code)
 
 
-def _performed(there: Supported, wanted: Manifest, wait: float, *, yes: bool) -> summary.Summary:
+def _performed(here: Here, there: Supported, wanted: Manifest, wait: float, *, yes: bool) -> summary.Summary:
+    """`there` is asked once the file is applied: then the server may be away for a while."""
     from toryo.cli import manifest_apply, manifest_starts, output
     from toryo.cli.run import follow, summary
     from toryo.cli.task_following import newest_event
@@ -80,12 +81,12 @@ def _performed(there: Supported, wanted: Manifest, wait: float, *, yes: bool) ->
     if there.background is not None and not there.background.runs:
         output.say(f"Starting a server and a Coordinator; their output is in {there.background.log}")
         there.background.start()
-    filed = follow.Filed(time.monotonic(), after=newest_event(there))
-    ready = manifest_apply.prepared(there, wanted, yes=yes)
-    wider_rights.confirm(there, ready.wider, "This file")
+    filed = follow.Filed(time.monotonic(), after=newest_event(here))
+    ready = manifest_apply.prepared(here, wanted, yes=yes)
+    wider_rights.confirm(here, ready.wider, "This file")
     applied = ready.carry_out()
     filed.ids = set(applied.tasks)
-    say = output.say if there.json else output.done
+    say = output.say if here.json else output.done
     say(*_filed(applied), *manifest_starts.told(applied.waiting))
     follow.until_nothing_moves(there, filed, sorted({*applied.tasks.values()}), wait, say)
     filed.finished = time.monotonic()

@@ -18,7 +18,7 @@ from toryo.domain.texts import one_line
 
 LEAVES_WITHIN_SECONDS = 30.0
 """How long a process that has reported is waited for: what it has changed is known only when it has ended."""
-SETTLES_SECONDS = 2.0
+SETTLES_SECONDS = 1.0
 """For so long nothing must move before it counts as that: what has just ended may bring something else."""
 LOOKS_EVERY_SECONDS = 0.3
 _GOES_WITHOUT_SAYING = frozenset({"todo", "completed", "cancelled"})
@@ -142,7 +142,7 @@ def until_nothing_moves(
     here: Here, filed: Filed, projects: list[str], wait_seconds: float, say: Callable[[str], None]
 ) -> None:
     """Returns when everything is done, or nothing goes on by itself: then, if a person is needed, after so long."""
-    lines, told = Lines(filed, say, projects), _Told(say)
+    lines, told = Lines(filed, say, projects), _Told()
     first, at_rest = True, None
     heard_at = time.monotonic()
     while True:
@@ -174,11 +174,16 @@ def until_nothing_moves(
             time.sleep(LOOKS_EVERY_SECONDS)  # what happens in one moment is read together
 
 
+def brief(need: Found) -> str:
+    """What needs a person, and the command that settles it."""
+    command = needs.what_settles(need)
+    return output.on_one_line(need["title"]) + (f": {output.on_one_line(command)}" if command else "")
+
+
 class _Told:
     """Everything that waits is told once."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self) -> None:
         self._needs: set[str] = set()
         self._lately: set[str] = set()
         self._waits: list[str] = []
@@ -189,9 +194,7 @@ class _Told:
         for each in found:
             if each["key"] in before - self._needs:
                 self._needs.add(each["key"])
-                lines.told(f"? {one_line(each['title'])}")
-                for line in brief(each):
-                    self._say(f"            {line}")
+                lines.told(f"? {brief(each)}")
 
     def waits(self, lines: Lines, here: Here, filed: Filed) -> None:
         """What is in progress and what it waits for, if that has changed."""
@@ -205,8 +208,3 @@ class _Told:
             self._waits = found
             for line in found:
                 lines.told(f"· {line}")
-
-
-def brief(need: Found) -> list[str]:
-    """The command that settles it."""
-    return [output.on_one_line(line) for line in needs.what_to_do(dict(need))[:1]]

@@ -65,6 +65,10 @@ class _Task(NamedTuple):
         return self.status == "completed" and self.review is None
 
     @property
+    def stranded(self) -> bool:
+        return self.status == "todo" and (bool(self.task.get("dependency_failed")) or self.before is Stand.FAILED)
+
+    @property
     def waits(self) -> bool:
         return self.status == "todo" and self.before is not Stand.DONE
 
@@ -84,6 +88,7 @@ _STOPPED = frozenset({"archived", "paused", "no_team", "coordinator_gone", "prog
 """Conditions of projects in which nothing is started until a person does something."""
 ROWS = (
     Row("It failed, was cancelled or is blocked.", lambda it: it.status in _ENDED_BADLY, Stand.FAILED),
+    Row("What it depends on cannot be completed.", lambda it: it.stranded, Stand.FAILED),
     Row("It waits for a person.", lambda it: not it.settled and bool(it.needs - _NOT_OF_PEOPLE), Stand.PERSON),
     Row("A process works on it.", lambda it: it.works, Stand.MOVES),
     Row("It is completed, and its work is settled.", lambda it: it.settled, Stand.DONE),
@@ -91,7 +96,6 @@ ROWS = (
     Row("Its work is on its way.", lambda it: it.status == "completed", Stand.MOVES),
     Row("It is in the backlog.", lambda it: it.status == "backlog", Stand.PERSON),
     Row("Nothing is started in its project.", lambda it: bool(it.off & _STOPPED), Stand.PERSON),
-    Row("What it depends on cannot be completed.", lambda it: bool(it.task.get("dependency_failed")), Stand.FAILED),
     Row("It waits for another task.", lambda it: it.waits, lambda it: it.before),
     Row("A person starts it.", lambda it: it.by_hand, Stand.PERSON),
     Row("It waits for its parts.", lambda it: it.parts is Stand.PERSON, Stand.PERSON),

@@ -132,8 +132,7 @@ class Summary:
         if self.needs:
             yield "Needs a person:"
         for each in self.needs:
-            yield f"  {one_line(each['title'])}"
-            yield from (f"    {line}" for line in brief(each))
+            yield f"  {brief(each)}"
         if self.outcome != "done":
             yield f"Why a task waits: {output.program()} why TASK"
 
