@@ -10,6 +10,11 @@ from enum import IntEnum
 from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
+from toryo.domain.conditions import Condition
+from toryo.domain.needs import Kind
+from toryo.domain.tasks import Status
+from toryo.domain.worktrees import Review
+
 Found = Mapping[str, Any]
 
 
@@ -62,15 +67,15 @@ class _Task(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        return self.status == "completed" and self.review is None
+        return self.status == Status.COMPLETED and self.review is None
 
     @property
     def stranded(self) -> bool:
-        return self.status == "todo" and (bool(self.task.get("dependency_failed")) or self.before is Stand.FAILED)
+        return self.status == Status.TODO and (bool(self.task.get("dependency_failed")) or self.before is Stand.FAILED)
 
     @property
     def waits(self) -> bool:
-        return self.status == "todo" and self.before is not Stand.DONE
+        return self.status == Status.TODO and self.before is not Stand.DONE
 
 
 class Row(NamedTuple):
@@ -79,12 +84,12 @@ class Row(NamedTuple):
     then: Stand | Callable[[_Task], Stand]
 
 
-_NOT_OF_PEOPLE = frozenset({"message", "failed", "dead_letter", "schedule_stopped", "webhook_stopped"})
+_NOT_OF_PEOPLE = frozenset({Kind.MESSAGE, Kind.FAILED, Kind.DEAD_LETTER, Kind.SCHEDULE_STOPPED, Kind.WEBHOOK_STOPPED})
 """Needs that do not hold a task: an agent may go on after a message; of what has failed its status tells."""
-_ENDED_BADLY = frozenset({"failed", "cancelled", "blocked"})
-_OF_PROJECTS = frozenset({"merge_queue", "budget_used_up"})
+_ENDED_BADLY = frozenset({Status.FAILED, Status.CANCELLED, Status.BLOCKED})
+_OF_PROJECTS = frozenset({Kind.MERGE_QUEUE, Kind.BUDGET_USED_UP})
 """Needs that concern every task of their project."""
-_STOPPED = frozenset({"archived", "paused", "no_team", "coordinator_gone", "program_missing", "budget_used_up"})
+_STOPPED = frozenset({*Condition} - {Condition.QUOTA_USED_UP, Condition.QUOTA_KEPT})
 """Conditions of projects in which nothing is started until a person does something."""
 ROWS = (
     Row("It failed, was cancelled or is blocked.", lambda it: it.status in _ENDED_BADLY, Stand.FAILED),
@@ -92,9 +97,9 @@ ROWS = (
     Row("It waits for a person.", lambda it: not it.settled and bool(it.needs - _NOT_OF_PEOPLE), Stand.PERSON),
     Row("A process works on it.", lambda it: it.works, Stand.MOVES),
     Row("It is completed, and its work is settled.", lambda it: it.settled, Stand.DONE),
-    Row("Its work is in a pull request.", lambda it: it.review == "in_pull_request", Stand.PERSON),
-    Row("Its work is on its way.", lambda it: it.status == "completed", Stand.MOVES),
-    Row("It is in the backlog.", lambda it: it.status == "backlog", Stand.PERSON),
+    Row("Its work is in a pull request.", lambda it: it.review == Review.IN_PULL_REQUEST, Stand.PERSON),
+    Row("Its work is on its way.", lambda it: it.status == Status.COMPLETED, Stand.MOVES),
+    Row("It is in the backlog.", lambda it: it.status == Status.BACKLOG, Stand.PERSON),
     Row("Nothing is started in its project.", lambda it: bool(it.off & _STOPPED), Stand.PERSON),
     Row("It waits for another task.", lambda it: it.waits, lambda it: it.before),
     Row("A person starts it.", lambda it: it.by_hand, Stand.PERSON),
@@ -134,7 +139,7 @@ def of(seen: Seen, wanted: Iterable[str]) -> dict[str, Stand]:
 
 
 def is_open(task: Found | None) -> bool:
-    return task is not None and task["status"] != "completed"
+    return task is not None and task["status"] != Status.COMPLETED
 
 
 def _concerns(need: Found, task: Found) -> bool:
