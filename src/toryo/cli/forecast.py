@@ -294,7 +294,7 @@ def _clock(now: float, hours: float) -> str:
 
 
 def known(learnt: int) -> str:
-    """Where the times of an agent come from: so many ends of its tasks."""
+    """Where the times of an agent come from. `learnt`: how many ends of its tasks were recorded."""
     from toryo.simulation.forecast import USUAL_MINUTES
 
     return f"times of {learnt} tasks" if learnt else f"no recorded tasks: assumed {USUAL_MINUTES:g} min a task"

@@ -22,7 +22,7 @@ class Graph:
 
     @property
     def width(self) -> int:
-        """The most of one step: so many agents could be at work at once."""
+        """The most of one step: how many agents could be at work at once."""
         return max(map(len, self.steps), default=0)
 
 

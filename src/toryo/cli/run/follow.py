@@ -19,12 +19,12 @@ from toryo.domain.texts import one_line
 LEAVES_WITHIN_SECONDS = 30.0
 """How long a process that has reported is waited for: what it has changed is known only when it has ended."""
 SETTLES_SECONDS = 1.0
-"""For so long nothing must move before it counts as that: what has just ended may bring something else."""
+"""How long nothing must move before it counts as that: what has just ended may bring something else."""
 LOOKS_EVERY_SECONDS = 0.3
 _GOES_WITHOUT_SAYING = frozenset({"todo", "completed", "cancelled"})
 """Nothing is told of what stands so at the beginning."""
 QUIET_SECONDS = 20.0
-"""After so long without an event it is told what is waited for."""
+"""How long without an event until it is told what is waited for."""
 
 
 @dataclass
@@ -141,7 +141,8 @@ class Filed(Following):
 def until_nothing_moves(
     here: Here, filed: Filed, projects: list[str], wait_seconds: float, say: Callable[[str], None]
 ) -> None:
-    """Returns when everything is done, or nothing goes on by itself: then, if a person is needed, after so long."""
+    """Returns when everything is done, or nothing goes on by itself; if a person is needed then, after
+    `wait_seconds`."""
     lines, told = Lines(filed, say, projects), _Told()
     first, at_rest = True, None
     heard_at = time.monotonic()
@@ -189,7 +190,7 @@ class _Told:
         self._waits: list[str] = []
 
     def needs(self, lines: Lines, found: list[Found]) -> None:
-        """What is still there at the next look: finished work is to be reviewed until the merge queue has taken it."""
+        """What is still there at the next look: finished work needs a review until the merge queue has taken it."""
         before, self._lately = self._lately, {each["key"] for each in found}
         for each in found:
             if each["key"] in before - self._needs:
