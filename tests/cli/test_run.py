@@ -101,6 +101,15 @@ def test_what_failed_or_is_blocked_ends_with_1_with_what_waits_for_it(
     assert "0 of 2 tasks completed" in "\n".join(found.told())
 
 
+def test_in_a_paused_project_it_ends_with_5_and_says_how_it_goes_on(
+    perform: Perform, file: Callable[..., Path], owner: Client, project: str
+) -> None:
+    owner.rest("POST", f"/projects/{project}/pause")
+    found = perform(file(Bake="start: when_ready"))
+    assert found.exit_code == 5
+    assert f"toryo project resume {project}" in "\n".join(found.told())
+
+
 def test_what_is_left_for_later_ends_with_5(perform: Perform, file: Callable[..., Path]) -> None:
     assert perform(file(Bake="status: backlog")).exit_code == 5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -58,6 +58,12 @@ class Filed(Following):
             if (each["task_id"] in self.ids if each["task_id"] is not None else each["agent_id"] in agents)
             or (each["task_id"] is None and each["agent_id"] is None and each["project_id"] in self.tasks)
         ]
+
+    def asked(self) -> dict[str, str]:
+        """What a person has to settle, by a key of each: what is off in the projects, then what needs somebody."""
+        off = [each for each in self.seen.conditions if each["project_id"] in self.tasks]
+        found = {f"{each['project_id']} {each['kind']}": _off(each) for each in off}
+        return {**found, **{each["key"]: brief(each) for each in self.needs()}}
 
     def read(self, here: Here, projects: Iterable[str]) -> None:
         """What stands on the server now, and how each task stands with it."""
@@ -152,7 +158,7 @@ def until_nothing_moves(
             merged = filed.seen.worktrees.get(task["task_id"], {}).get("state") == "merged"
             lines.changed(task, "merged" if merged else None, silent=first and task["status"] in _GOES_WITHOUT_SAYING)
         first = False
-        told.needs(lines, filed.needs())
+        told.needs(lines, filed.asked())
         now = time.monotonic()
         if filed.whole is Stand.DONE:
             if not (events := filed.hear(here, 0)):  # else a process that has reported may be leaving
@@ -181,6 +187,12 @@ def brief(need: Found) -> str:
     return output.on_one_line(need["title"]) + (f": {output.on_one_line(command)}" if command else "")
 
 
+def _off(condition: Found) -> str:
+    commands = [output.on_one_line(each["command"]) for each in condition["actions"][:1]]
+    words = output.in_local_time(output.on_one_line(condition["text"]))
+    return " ".join([f"{condition['project_id']}: {words}", *commands])
+
+
 class _Told:
     """Everything that waits is told once."""
 
@@ -189,13 +201,13 @@ class _Told:
         self._lately: set[str] = set()
         self._waits: list[str] = []
 
-    def needs(self, lines: Lines, found: list[Found]) -> None:
+    def needs(self, lines: Lines, found: Mapping[str, str]) -> None:
         """What is still there at the next look: finished work needs a review until the merge queue has taken it."""
-        before, self._lately = self._lately, {each["key"] for each in found}
-        for each in found:
-            if each["key"] in before - self._needs:
-                self._needs.add(each["key"])
-                lines.told(f"? {brief(each)}")
+        before, self._lately = self._lately, {*found}
+        for key, words in found.items():
+            if key in before - self._needs:
+                self._needs.add(key)
+                lines.told(f"? {words}")
 
     def waits(self, lines: Lines, here: Here, filed: Filed) -> None:
         """What is in progress and what it waits for, if that has changed."""

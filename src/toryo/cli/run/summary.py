@@ -10,7 +10,7 @@ from typing import Any
 from toryo.cli import output, task_graph
 from toryo.cli.command_context import Here
 from toryo.cli.exit_codes import DONE, FAILED, PERSON_NEEDED
-from toryo.cli.run.follow import Filed, brief
+from toryo.cli.run.follow import Filed
 from toryo.cli.run.standing import Found, Stand
 from toryo.domain.texts import one_line
 
@@ -109,11 +109,17 @@ class Summary:
             changes = f"+{self.changed('insertions')} −{self.changed('deletions')}"
             yield f"  files  {self.changed('files_changed')} changed ({changes})"
         yield f"  cost   {self._cost()}"
+        if self.seconds:
+            yield self._time()
+        yield from self._unfinished()
+
+    def _time(self) -> str:
         chain = self.chain
         path = [f"“{one_line(self.title(each))}”" for each in chain.chain]
         shown = " → ".join(path if len(path) <= CHAIN_SHOWN else [*path[:2], "…", *path[-2:]])
-        yield f"  time   {_written(self.seconds)}; the longest chain took {_written(chain.length)}: {shown}"
-        yield from self._unfinished()
+        return (
+            f"  time   {output.duration(self.seconds)}; the longest chain took {output.duration(chain.length)}: {shown}"
+        )
 
     def _cost(self) -> str:
         tokens = (self.used["input_tokens"] or 0) + (self.used["output_tokens"] or 0)
@@ -129,10 +135,9 @@ class Summary:
             stand, status = self.filed.stands[each["task_id"]], each["status"]
             if stand in (Stand.FAILED, Stand.PERSON) and each["task_id"] not in needed:
                 yield f"{output.MARKS.get(status, ' ')} {status:<11} {one_line(each['title'])}  ({each['task_id']})"
-        if self.needs:
+        if asked := self.filed.asked():
             yield "Needs a person:"
-        for each in self.needs:
-            yield f"  {brief(each)}"
+        yield from (f"  {words}" for words in asked.values())
         if self.outcome != "done":
             yield f"Why a task waits: {output.program()} why TASK"
 
@@ -162,7 +167,3 @@ def _taken(task: Found) -> float:
 
 def _between(start: str, end: str) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-
-
-def _written(seconds: float) -> str:
-    return output.duration(seconds) if seconds else "no time"
