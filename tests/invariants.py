@@ -223,11 +223,13 @@ def _what_is_in_progress_may_be(rows: Rows) -> Iterable[str]:
 
 
 def _nobody_has_more_main_tasks_in_progress_than_it_may(rows: Rows) -> Iterable[str]:
-    """A review may begin beside work that waits for its own."""
+    """A review may begin beside work that waits for its own; and work above does not count, it waits for its parts."""
+    mains = [task for task in rows.tasks.values() if task["status"] == "in_progress" and rows.is_main(task)]
+    wait = {(above["id"], task["assignee_id"]) for task in mains for above in rows.above(task)}
     busy = Counter(
         (task["project_id"], task["assignee_id"], task["review_of"] is not None)
-        for task in rows.tasks.values()
-        if task["status"] == "in_progress" and rows.is_main(task)
+        for task in mains
+        if (task["id"], task["assignee_id"]) not in wait
     )
     for (project_id, agent_id, _), count in busy.items():
         if count > rows.agents[agent_id]["max_parallel_tasks"]:
@@ -638,6 +640,72 @@ def _every_event_has_an_actor_that_exists(rows: Rows) -> Iterable[str]:
             yield f"{event['kind']} by {event['actor_id']}"
 
 
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _a_task_counts_what_it_still_waits_for(rows: Rows) -> Iterable[str]:
+    for task in rows.tasks.values():
+        left = sum(rows.tasks[other]["status"] != "completed" for other in rows.depends_on[task["id"]])
+        if task["agent_type"] is None and task["dependencies_left"] != left:
+            yield f"{task['id']} counts {task['dependencies_left']} of {left}"
+
+
+def ready_in_line(rows: Rows, task: Row) -> bool:
+    """Whether only its agent is left to be free. False also where money, an account or files may keep it."""
+    project = next(each for each in rows["projects"] if each["id"] == task["project_id"])
+    settings = rows.settings[task["project_id"]]
+    above = list(rows.above(task))
+    begun = all(
+        each["status"] in ("in_progress", "blocked")
+        or (each["status"] == "todo" and not (each["assignee_id"] or each["pool"]) and each["start"] != "manual")
+        for each in above
+    )
+    by_toryo = (task["start"] or settings.get("start", "manual")) == "when_ready"
+    limited = any(settings.get(name) for name in ("budget_per_day", "tokens_per_day")) or any(
+        each["budget_usd"] or each["budget_tokens"] for each in (task, *above)
+    )
+    return (
+        (task["status"], task["agent_type"], task["approval"], task["review_of"]) == ("todo", None, "approved", None)
+        and project["status"] == "active"
+        and all(rows.tasks[other]["status"] == "completed" for other in rows.depends_on[task["id"]])
+        and begun
+        and by_toryo
+        and not (limited or task["touches"] or rows["accounts"] or rows["quota_windows"])
+    )
+
+
+def free_for(rows: Rows, agent_id: str, task: Row) -> bool:
+    """Whether it is an agent of the project that has a place for the task, and never failed."""
+    agent = rows.agents[agent_id]
+    member = any(
+        (each["project_id"], each["agent_id"], each["removed_at"]) == (task["project_id"], agent_id, None)
+        for each in rows["memberships"]
+    )
+    above = {each["id"] for each in rows.above(task)}
+    below = {each["id"] for each in rows.tasks.values() if task["id"] in {other["id"] for other in rows.above(each)}}
+    busy = [
+        each["id"]
+        for each in rows.tasks.values()
+        if (each["project_id"], each["assignee_id"], each["status"]) == (task["project_id"], agent_id, "in_progress")
+        and rows.is_main(each)
+        and each["id"] not in above | below
+    ]
+    return (
+        (agent["kind"], agent["status"]) == ("ai", "active")
+        and member
+        and not any(each["agent_id"] == agent_id for each in rows["cooldowns"])
+        and not any(name in (agent["provider_options"] or "") for name in ("budget", "tokens"))
+        and len(busy) < agent["max_parallel_tasks"]
+    )
+
+
+def _nothing_that_is_ready_stands_in_the_line_of_a_free_agent(rows: Rows) -> Iterable[str]:
+    for task in rows.tasks.values():
+        agent_id = task["assignee_id"]
+        if agent_id is not None and rows.is_main(task) and ready_in_line(rows, task) and free_for(rows, agent_id, task):
+            yield f"{task['id']} of {agent_id}"
+
+
 RULES = [
     _a_person_is_an_owner_exactly_if_their_account_says_so,
     _a_task_and_its_parent_belong_to_one_tree_of_one_project,
@@ -679,4 +747,6 @@ RULES = [
     _work_waits_once_in_a_merge_queue_and_what_is_checked_is_one_batch_of_its_branch,
     _what_the_merge_queue_has_merged_is_not_open,
     _every_event_has_an_actor_that_exists,
+    _a_task_counts_what_it_still_waits_for,
+    _nothing_that_is_ready_stands_in_the_line_of_a_free_agent,
 ]

@@ -14,7 +14,7 @@ from tests.environments import clean_environment
 from toryo import data_directories, process_locks
 from toryo.client import Unreachable, server_discovery
 from toryo.data_directories import data_dir
-from toryo.data_directory_trust import DATA, Untrusted, trusted
+from toryo.data_directory_trust import DATA, Untrusted, check_trusted
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_data_directory_that_toryo_made_here_is_used(data: Path):
 
 def test_a_directory_that_nobody_has_used_is_anybodys(project: Path):
     (project / ".toryo").mkdir(mode=0o755)
-    assert trusted(project / ".toryo") == project / ".toryo"
+    assert check_trusted(project / ".toryo") == project / ".toryo"
 
 
 @pytest.mark.parametrize("each", DATA)
@@ -169,7 +169,7 @@ def test_what_belongs_to_another_user_is_not_used(data: Path, monkeypatch: pytes
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert data_dir() != data
     with pytest.raises(Untrusted, match="belongs to another user"):
-        trusted(data)
+        check_trusted(data)
 
 
 def test_a_data_directory_that_is_named_is_used(data: Path, monkeypatch: pytest.MonkeyPatch):
@@ -208,7 +208,7 @@ def test_a_token_goes_to_a_server_that_only_a_file_names_if_that_is_on_this_mach
 
 
 def test_the_directory_itself_is_given_back(data: Path):
-    assert trusted(data) == data
+    assert check_trusted(data) == data
 
 
 @pytest.mark.parametrize("broken", ["config", "HEAD"])

@@ -107,13 +107,13 @@ def _takes(option: Option, value: Any) -> bool:
 
 
 def all_mistakes(provider: str) -> list[Mistake]:
-    found = [mistake for option in provider_options.of(provider) for mistake in mistakes(option)]
-    foreign = [each for each in EVERY if each not in provider_options.of(provider)]
+    found = [mistake for option in provider_options.options_of(provider) for mistake in mistakes(option)]
+    foreign = [each for each in EVERY if each not in provider_options.options_of(provider)]
     return found + [Mistake({each.name: right(each)}, each.name) for each in foreign]
 
 
 def all_right(provider: str | None, *but: str) -> dict[str, Any]:
-    return {option.name: right(option) for option in provider_options.of(provider) if option.name not in but}
+    return {option.name: right(option) for option in provider_options.options_of(provider) if option.name not in but}
 
 
 def setting(provider: str, options: Mapping[str, Any], **more: Any) -> Setting:
@@ -132,7 +132,7 @@ def test_who_starts_programs_and_who_declares_their_options_know_the_same_provid
 def test_what_is_declared_is_taken_alone_and_together(provider: str | None) -> None:
     assert provider_options.check(provider, all_right(provider)) == []
     assert provider_options.check(provider, {}) == []
-    for option in provider_options.of(provider):
+    for option in provider_options.options_of(provider):
         assert all(not provider_options.check(provider, {option.name: each}) for each in option.values)
 
 
@@ -269,7 +269,9 @@ def test_a_command_that_those_of_before_do_not_allow_widens() -> None:
 def test_common_options_limit_nothing_so_that_templates_lose_none() -> None:
     common = {option.name for option in COMMON}
     assert [
-        provider for provider in PROVIDERS if not common <= {option.name for option in provider_options.of(provider)}
+        provider
+        for provider in PROVIDERS
+        if not common <= {option.name for option in provider_options.options_of(provider)}
     ] == []
     assert [provider for provider in PROVIDERS if provider_options.limits(provider) & common] == []
 

@@ -41,19 +41,19 @@ OF_ITS_OWN = (
 
 @pytest.mark.parametrize("output", READ_ONLY)
 def test_what_is_read_only_is_a_sign_in_every_output(output: str) -> None:
-    assert sandbox_signs.told(f"a\n{output}\nb\n", PROJECT) == [sandbox_signs.MAYBE]
-    assert sandbox_signs.told(output, None) == [sandbox_signs.MAYBE]
+    assert sandbox_signs.sign_lines(f"a\n{output}\nb\n", PROJECT) == [sandbox_signs.MAYBE]
+    assert sandbox_signs.sign_lines(output, None) == [sandbox_signs.MAYBE]
 
 
 @pytest.mark.parametrize("output", HIDDEN)
 def test_a_missing_file_outside_of_the_tasks_directory_is_a_sign_where_programs_print_plainly(output: str) -> None:
-    assert sandbox_signs.told(f"a\n{output}\nb\n", PROJECT) == [sandbox_signs.MAYBE]
-    assert sandbox_signs.told(output, None) == []
+    assert sandbox_signs.sign_lines(f"a\n{output}\nb\n", PROJECT) == [sandbox_signs.MAYBE]
+    assert sandbox_signs.sign_lines(output, None) == []
 
 
 @pytest.mark.parametrize("output", OF_ITS_OWN)
 def test_everything_else_is_none(output: str) -> None:
-    assert sandbox_signs.told(output, PROJECT) == []
+    assert sandbox_signs.sign_lines(output, PROJECT) == []
 
 
 @pytest.mark.parametrize(

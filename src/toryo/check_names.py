@@ -12,7 +12,7 @@ LONGEST = 2000
 _SHOWN = 5
 
 
-def named(check: Mapping[str, Any]) -> str:
+def name_of(check: Mapping[str, Any]) -> str:
     """The name of a check: its file, its command, or its limits."""
     if isinstance(check.get("diff"), Mapping):
         return _limits(check["diff"])[:LONGEST]

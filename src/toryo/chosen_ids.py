@@ -9,6 +9,9 @@ import re
 import unicodedata
 
 LONGEST = 64
+ANY = "any"
+"""No id: what is written where an assignee stands for anyone who is free; `any:python,tests` for those with these
+capabilities."""
 _OTHER = r"[^a-z0-9._-]"
 _EDGES = "-._"
 _LATIN = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "ı": "i"})
@@ -26,3 +29,7 @@ def made_of(name: str, otherwise: str, longest: int = LONGEST) -> str:
     lower = name.lower().translate(_LATIN)
     plain = "".join(each for each in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(each))
     return re.sub(f"{_OTHER}+", "-", plain).lstrip(_EDGES)[:longest].rstrip(_EDGES) or otherwise
+
+
+MOST_REPLICAS = 100
+"""How many agents of one description are made at once, with the ids ID-1, ID-2, …"""

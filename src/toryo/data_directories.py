@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toryo import data_directory_trust, process_locks
-from toryo.data_directory_trust import Untrusted, trusted
+from toryo.data_directory_trust import Untrusted, check_trusted
 from toryo.process_locks import Holder
 
 MARK = ".toryo"
@@ -129,7 +129,7 @@ def _explicit(given: Path | str | None, environ: Mapping[str, str] | None) -> Pa
 def _of_project(project: Path) -> Path:
     mark = project / MARK
     if holds_data(mark):
-        return _not_planted(project, trusted(mark))
+        return _not_planted(project, check_trusted(mark))
     if (mark / POINTER).exists():
         return _not_planted(project, _pointed(project))
     return _in_use_nowhere_else(default_of(project))
@@ -203,7 +203,7 @@ def left_open() -> Iterator[Holder]:
     for holder in process_locks.left_open():
         with suppress(Untrusted, OSError):
             if holder.lock.exists():
-                trusted(holder.lock.parent)
+                check_trusted(holder.lock.parent)
             yield holder
 
 

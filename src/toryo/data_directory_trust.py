@@ -28,7 +28,7 @@ class Untrusted(Exception):
         self.instruction = instruction
 
 
-def trusted(place: Path) -> Path:
+def check_trusted(place: Path) -> Path:
     """The directory itself; raises Untrusted where it may have come from somebody else."""
     found = [place / each for each in DATA if os.path.lexists(place / each)]
     if not found:

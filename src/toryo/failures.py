@@ -192,7 +192,7 @@ def nature_of(said: str | None) -> Nature | None:
     return NATURES[failure] if failure is not None else None
 
 
-def ordered(said: str | None) -> bool:
+def was_ordered(said: str | None) -> bool:
     return class_of(said) in _ORDERED
 
 
@@ -205,4 +205,4 @@ def from_outside(said: str | None) -> bool:
 def may_count(said: str | None) -> bool:
     """Whether leaving so can count as leaving without a report."""
     nature = nature_of(said)
-    return not ordered(said) and (nature is None or nature.counted)
+    return not was_ordered(said) and (nature is None or nature.counted)

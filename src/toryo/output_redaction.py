@@ -49,7 +49,7 @@ def _signing_in(user: str, password: str | None) -> Iterator[str]:
     yield from (secret, unquote(secret))
 
 
-def unfinished(text: str) -> int:
+def unfinished_from(text: str) -> int:
     """Where a key of several lines begins whose end is still to come; the length of the text where there is none."""
     at = text.rfind("-----BEGIN ")
     return at if at >= 0 and _BEGUN.match(text, at) else len(text)

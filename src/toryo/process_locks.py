@@ -175,7 +175,7 @@ def _is_regular(descriptor: int) -> bool:
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
-def released(path: Path, within_seconds: float) -> bool:
+def wait_until_released(path: Path, within_seconds: float) -> bool:
     """Waits for the process that holds a lock to end; whether it has."""
     limit = time.monotonic() + within_seconds
     while is_held(path):

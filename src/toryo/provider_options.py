@@ -242,14 +242,14 @@ TEXTS = frozenset(option.name for option in EVERY if option.kind in (Kind.WORD, 
 _PROGRAM_KEYS = ("provider", "model", "account")
 
 
-def of(provider: str | None) -> tuple[Option, ...]:
+def options_of(provider: str | None) -> tuple[Option, ...]:
     """The options of a provider; of nobody's agent, every one: they wait for a provider."""
     return EVERY if provider is None else DECLARED.get(provider, COMMON)
 
 
 def effective(provider: str | None, options: Mapping[str, Any], role: str | None) -> dict[str, Any]:
     """What holds of every option that has a value or a default."""
-    found = {option.name: options.get(option.name, option.default_of(role)) for option in of(provider)}
+    found = {option.name: options.get(option.name, option.default_of(role)) for option in options_of(provider)}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -285,7 +285,7 @@ def commands(options: Mapping[str, Any]) -> list[str]:
 
 def check(provider: str | None, options: Mapping[str, Any], declared: tuple[Option, ...] | None = None) -> list[Wrong]:
     """Every mistake in the options of an agent of this provider; `declared`: what it takes, if not what stands here."""
-    known = {option.name: option for option in (of(provider) if declared is None else declared)}
+    known = {option.name: option for option in (options_of(provider) if declared is None else declared)}
     found: list[Wrong] = []
     for name, value in options.items():
         found += _wrong_values(known[name], value) if name in known else [_unknown(provider, name, list(known))]
@@ -304,9 +304,9 @@ _LIMITS_NOTHING = Wrong(
 def _unknown(provider: str | None, name: str, names: list[str]) -> Wrong:
     """The mistake of a name that this provider has no option for."""
     if provider is None:
-        what = say("There is no option {name} in provider_options.", name=shown(name))
+        what = say("There is no option {name} in provider_options.", name=wrong_value(name))
     else:
-        what = say("Provider {provider} has no option {name}.", provider=shown(provider), name=shown(name))
+        what = say("Provider {provider} has no option {name}.", provider=wrong_value(provider), name=wrong_value(name))
     of_others = provider is not None and nearest(name, (option.name for option in EVERY if option.name not in names))
     return Wrong(name, what, _of_template(provider or "", names) if of_others else _instead(name, names))
 
@@ -352,19 +352,19 @@ def unknown_provider(name: str, reported: Iterable[str] = ()) -> Said | None:
         return say(
             "No Coordinator has the provider {provider}, so the agent cannot start. Did you mean {nearest}? "
             "Use one of: {names}.",
-            provider=shown(name),
+            provider=wrong_value(name),
             nearest=near,
             names=names,
         )
     return say(
         "No Coordinator has the provider {provider}, so the agent cannot start. Add its program under "
         "ai_providers of a Coordinator's file, or use one of: {names}.",
-        provider=shown(name),
+        provider=wrong_value(name),
         names=names,
     )
 
 
-def shown(given: Any) -> str:
+def wrong_value(given: Any) -> str:
     """A wrong value as it stands in a sentence: brief, and letters that only look like others told apart."""
     text = given if isinstance(given, str) and given.isidentifier() and given.isascii() else ascii(given)
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
@@ -376,7 +376,7 @@ _BRIEF = 80
 def _impossible(name: str, given: Any, possible: str) -> Wrong:
     return Wrong(
         name,
-        say("{given} is not a valid value of {name}.", given=shown(given), name=name),
+        say("{given} is not a valid value of {name}.", given=wrong_value(given), name=name),
         say("Use {possible}, or omit it.", possible=possible),
     )
 
@@ -412,14 +412,14 @@ def _impossible_choice(option: Option, given: Any) -> Wrong | None:
         return None
     instead = say("Did you mean {nearest}? Use one of: {names}.", nearest=near, names=", ".join(words))
     return Wrong(
-        option.name, say("{given} is not a valid value of {name}.", given=shown(given), name=option.name), instead
+        option.name, say("{given} is not a valid value of {name}.", given=wrong_value(given), name=option.name), instead
     )
 
 
 def _wrong_program(option: str, possible: str, given: Mapping[str, Any]) -> Iterator[Wrong]:
     for name in given:
         if name not in _PROGRAM_KEYS:
-            what = say("{option} has no key {name}.", option=option, name=shown(name))
+            what = say("{option} has no key {name}.", option=option, name=wrong_value(name))
             yield Wrong(f"{option}.{name}", what, _instead(name, list(_PROGRAM_KEYS)))
     if "provider" not in given:
         what = say("{name} is missing.", name=f"{option}.provider")
@@ -526,7 +526,7 @@ def _provider_set(provider: str) -> str:
 
 def _wider(before: Given, after: Given) -> list[str]:
     found = [_unlimited("provider", before.provider, before.provider, after.provider)]
-    for option in of(after.provider):
+    for option in options_of(after.provider):
         was, now = before.options.get(option.name), after.options.get(option.name)
         if option.widens is Widens.BY_ORDER:
             found.append(_further(option, before, after))
@@ -598,10 +598,10 @@ def _place(option: Option, given: Given) -> int:
 
 
 def _change(name: str, was: Any, now: Any) -> str:
-    return f"{name}: {_told(was)} → {_told(now)}"
+    return f"{name}: {_as_in_file(was)} → {_as_in_file(now)}"
 
 
-def _told(value: Any) -> str:
+def _as_in_file(value: Any) -> str:
     """As a toryo.yaml has it, in brief."""
     told = " ".join(_flow(value).split())
     return told if len(told) <= _BRIEF else f"{told[:_BRIEF]}…"

@@ -28,7 +28,7 @@ _PATH = re.compile(r"(?<![\w.:/*-])/(?!(?:bin|dev|etc|lib\w*|opt|proc|sbin|usr)\
 """The beginning of an absolute path, but for the system's own, which every sandbox shows; or a path that leads up."""
 
 
-def told(output: str, directory: Path | None) -> list[str]:
+def sign_lines(output: str, directory: Path | None) -> list[str]:
     """The line, if something was read-only, or a file outside of this directory was missing (None: that is no sign)."""
     return [MAYBE] if _READ_ONLY.search(output) or (directory and _missing(output, str(directory))) else []
 

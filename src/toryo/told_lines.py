@@ -14,7 +14,7 @@ SAID, CALLED, RETURNED, USED = "said", "called", "returned", "used"
 KINDS = (SAID, CALLED, RETURNED, USED)
 
 
-def told(line: str) -> dict[str, Any] | None:
+def parse(line: str) -> dict[str, Any] | None:
     """What a line tells; None if it is any other line."""
     if not line.lstrip().startswith("{") or f'"{MARK}"' not in line:
         return None
@@ -29,7 +29,7 @@ def for_people(output: str) -> str:
     """An output with what was said as text, and without the other lines that tell Toryo something."""
     kept = []
     for line in output.splitlines(keepends=True):
-        document = told(line)
+        document = parse(line)
         if document is None:
             kept.append(line)
         elif document[MARK] == SAID and isinstance(document.get("text"), str):

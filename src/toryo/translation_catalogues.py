@@ -38,10 +38,10 @@ def texts(language: str) -> Mapping[tuple[str, str], str]:
 
 def in_language(template: str, language: str, /, **facts: Any) -> str:
     """What an agent is told: the template in its language, the facts filled in as they are."""
-    return filled(texts(language).get(("", template), template), facts)
+    return fill(texts(language).get(("", template), template), facts)
 
 
-def filled(template: str, facts: Mapping[str, Any]) -> str:
+def fill(template: str, facts: Mapping[str, Any]) -> str:
     """The template with its facts. Without the space beside a fact if both sides of it are Japanese."""
     pieces = [piece for piece in _pieces(template, facts) if piece]
     for index in range(1, len(pieces)):

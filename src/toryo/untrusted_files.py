@@ -39,7 +39,7 @@ def text(
 def data(path: Path, *, largest: int = LARGEST, beneath: Path | None = None, nofollow: bool = False) -> bytes:
     """The bytes of a file, all of them; raises OSError."""
     flags = READING | (os.O_NOFOLLOW if nofollow else 0)
-    descriptor = opened(path, flags) if beneath is None else _opened_beneath(path, beneath)
+    descriptor = open_regular(path, flags) if beneath is None else _opened_beneath(path, beneath)
     try:
         return read(descriptor, largest, path)
     finally:
@@ -57,7 +57,7 @@ def read(descriptor: int, largest: int, path: Path | str) -> bytes:
     return b"".join(parts)
 
 
-def opened(path: Path | str, flags: int = READING, *, directory: int | None = None) -> int:
+def open_regular(path: Path | str, flags: int = READING, *, directory: int | None = None) -> int:
     """A descriptor of a regular file; raises OSError for anything else. The caller closes it."""
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
@@ -69,7 +69,7 @@ def opened(path: Path | str, flags: int = READING, *, directory: int | None = No
     return descriptor
 
 
-def made(path: Path, flags: int) -> int:
+def open_own(path: Path, flags: int) -> int:
     """A descriptor of a file that only this user reads, made if it is missing; raises OSError where another thing, or
     a link, is in its place. The caller closes it."""
     descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
@@ -97,7 +97,7 @@ def _opened_beneath(path: Path, directory: Path) -> int:
         raise OSError(errno.EXDEV, "lies outside the project directory", str(path)) from None
     at = directory_beneath(top, *between)
     try:
-        return opened(name, READING | os.O_NOFOLLOW, directory=at)
+        return open_regular(name, READING | os.O_NOFOLLOW, directory=at)
     finally:
         os.close(at)
 

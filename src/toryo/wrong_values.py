@@ -85,7 +85,7 @@ def kind(error: Mapping[str, Any]) -> str:
     return f"string_{named}" if of_text else named
 
 
-def told(error: Mapping[str, Any]) -> str:
+def in_words(error: Mapping[str, Any]) -> str:
     """What is accepted, of one of pydantic's errors."""
     sentence = _SENTENCES.get(kind(error))
     if sentence is None:  # one of our own rules, in its words

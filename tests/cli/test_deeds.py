@@ -50,7 +50,7 @@ TO_EDIT = [(verb, frozenset({f"{verb.removeprefix('edit_')}_id"})) for verb in (
 TO_EDIT += [("edit", frozenset({"task_id"}))]
 """Of which the person chooses what to change."""
 FOLDED = {"list_dead_letters", "list"}
-"""That stand in a table of `operations/overview/needs.py`."""
+"""That stand in a table of `operations/overview/needs/finding.py`."""
 NOT_AT_ONCE = {
     "answer": "a chat goes on until it is left",
     "answer_question": "the question is shown first",

@@ -28,7 +28,7 @@ TRIED = BUILT_IN["claude"].tried
 
 def seen(machine: Machine, name: str) -> agent_programs.Program:
     """What is found out about one program."""
-    (found,) = agent_programs.seen([BUILT_IN[name]], machine.environment)
+    (found,) = agent_programs.programs_of([BUILT_IN[name]], machine.environment)
     return found
 
 
@@ -124,7 +124,7 @@ def test_programs_that_hang_are_given_up_at_once_and_nothing_of_them_goes_on(
     for name in agent_programs.KNOWN:
         machine.install(name, hangs=True)
     before = time.monotonic()
-    found = agent_programs.known(machine.environment)
+    found = agent_programs.model_programs(machine.environment)
     assert time.monotonic() - before < 10
     assert [program.ok for program in found] == [False] * len(agent_programs.KNOWN)
     assert all("does not answer within 1 s" in program.what for program in found)

@@ -160,7 +160,7 @@ def test_at_a_terminal_a_link_is_printed_that_signs_its_reader_in(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = start("server", "--port", "0").until("ready http://").removeprefix("ready ")
-    monkeypatch.setattr(toryo_pages, "built", lambda: True)
+    monkeypatch.setattr(toryo_pages, "is_built", lambda: True)
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     open_dashboard.invite(Here(data_dir=tmp_path / "data", server=url), tmp_path / "data", open_it=False)
@@ -173,7 +173,7 @@ def test_at_a_terminal_a_link_is_printed_that_signs_its_reader_in(
 def test_no_link_goes_into_a_log_or_leads_to_a_dashboard_that_is_not_there(
     built: bool, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(toryo_pages, "built", lambda: built)
+    monkeypatch.setattr(toryo_pages, "is_built", lambda: built)
     open_dashboard.invite(Here(data_dir=tmp_path), tmp_path, open_it=True)
     said = capsys.readouterr().err
     assert says in said

@@ -101,13 +101,13 @@ def test_an_answer_and_a_withdrawal_exclude_each_other(sent: Sent, words: list[s
 
 def test_what_needs_a_person_shows_every_question_of_a_form() -> None:
     item = {"since": QUESTION["asked_at"], "title": "painter asks", "questions": [QUESTION, QUESTION], "actions": []}
-    assert sum("qst_1 (painter, tsk_1):" in line for line in needs.told(item)) == 2
+    assert sum("qst_1 (painter, tsk_1):" in line for line in needs.need_lines(item)) == 2
 
 
 def test_a_question_whose_deadline_is_over_says_so_among_what_needs_a_person() -> None:
     asked = {**QUESTION, "deadline": "2026-01-01T00:05:00Z", "overdue": True}
     item = {"since": QUESTION["asked_at"], "title": "painter asks", "questions": [asked], "actions": []}
-    assert needs.told(item)[-1].endswith(", overdue)")
+    assert needs.need_lines(item)[-1].endswith(", overdue)")
 
 
 @pytest.mark.parametrize(

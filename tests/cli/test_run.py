@@ -237,6 +237,7 @@ def test_apply_takes_the_values_of_parameters(server: Toryo, project: str, tmp_p
         ({"assignee": "w1", "status": "backlog"}, None, "when_ready", "backlog"),
         ({}, None, "when_ready", "unassigned"),
         ({"assignee": "ann"}, None, "when_ready", "person"),
+        ({"assignee": "any:python"}, None, "manual", None),
         ({}, {"status": "todo", "assignee_id": "w1", "start": "manual"}, "when_ready", "manual"),
         ({}, {"status": "todo", "assignee_id": "w1", "start": None}, "when_ready", None),
         ({}, {"status": "completed", "assignee_id": None}, "manual", None),

@@ -11,7 +11,7 @@ import pytest
 
 from toryo.cli import main, needs, output
 from toryo.cli.exit_codes import Failure
-from toryo.cli.why import told
+from toryo.cli.why import why_lines
 
 
 @pytest.fixture(autouse=True)
@@ -53,10 +53,10 @@ def test_what_the_server_says_has_its_instants_in_the_same_way(capsys: pytest.Ca
     said, local = "Until 2026-11-23T15:00:00.000Z, or sooner.", "Until 2026-11-24 00:00, or sooner."
     assert output.in_local_time(said) == local
     need = {"since": "2026-11-23T05:03:07.250Z", "title": "Wait", "text": said}
-    assert needs.told(need) == ["2026-11-23 14:03  Wait", f"  {local}"]
+    assert needs.need_lines(need) == ["2026-11-23 14:03  Wait", f"  {local}"]
     decision = {"project_id": "p", "purpose": "chat", "action": "hold", "reason": "r", "facts": {}}
     decision["explanation"] = said
-    assert told({"agent_id": "a", "decisions": [decision]})[1:] == [f"  {local}"]
+    assert why_lines({"agent_id": "a", "decisions": [decision]})[1:] == [f"  {local}"]
     main._explain(Failure(said), as_json=False)
     assert local in capsys.readouterr().err
 

@@ -51,5 +51,5 @@ def test_every_run_of_the_checks_of_a_task_is_in_its_tree(server: Toryo, project
     house = server.json("task", "add", "House", "--project", project)["task_id"]
     document = server.json("trace", house)
     document["tasks"][0]["checks"] = [{**check, "created_at": "2026-01-01T00:00:00Z"}]
-    [line] = [each for each in trace.told(document) if "checks at" in each]
+    [line] = [each for each in trace.tree_lines(document) if "checks at" in each]
     assert line.endswith(f": {told}")

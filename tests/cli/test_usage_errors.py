@@ -301,7 +301,7 @@ def test_values_of_every_declared_kind_have_a_sentence_of_their_own(model: type[
             model.model_validate(dict.fromkeys(model.model_fields, wrong))
         except ValidationError as invalid:
             for error in invalid.errors():
-                told = wrong_values.told(error)
+                told = wrong_values.in_words(error)
                 assert told and not [words for words in LIBRARY if words in told], (error["type"], told)
 
 

@@ -79,7 +79,7 @@ def test_the_help_of_a_command_begins_with_what_it_does_and_explains_each_of_its
 def test_an_event_is_folded_so_that_a_name_stays_beside_its_value() -> None:
     data = {"from": "todo", "to": "in_progress", "reason": "the oven is hot now", "rule": 'a "quoted" word', "n": 1}
     event = {"sequence": 7, "at": 0, "kind": "task.moved", "actor_id": "baker", "task_id": "tsk_1", "data": data}
-    told = events.told(event)
+    told = events.event_line(event)
     assert 'from=todo to=in_progress reason="the oven is hot now" rule="a \\"quoted\\" word" n=1' in told
     for room in range(40, 120):
         lines = text_layout.folded(told, room)

@@ -205,3 +205,17 @@ def test_a_task_that_is_held_back_says_so_and_one_that_is_only_forecast_does_not
     meets = {"message": "would meet tsk_1 in app/models.py", "title": "Rename"}
     assert tasks._conflict({**meets, "holds": True}).startswith("It would meet tsk_1 in app/models.py, so it is held")
     assert tasks._conflict({**meets, "holds": False}) == "It would meet tsk_1 in app/models.py: Rename"
+
+
+def test_tasks_for_whoever_is_free_run_on_several_agents_at_once(team: Toryo) -> None:
+    words = ("--role", "worker", "--provider", "command", "--capability", "saw", "--project", "yard", "--count", "2")
+    assert team("agent", "add", "saw", *words).code == 0
+    meets = "touch $0; for i in $(seq 200); do [ -e $1 ] && exit 0; sleep 0.1; done; exit 1"
+    tasks = []
+    for mine, other in (("left", "right"), ("right", "left")):
+        context = json.dumps({"command": ["sh", "-c", meets, mine, other]})
+        for_any = ("--project", "yard", "--assignee", "any:saw", "--context", context)
+        tasks.append(str(team.json("task", "add", mine, *for_any)["task_id"]))
+    ends = [team("task", "watch", task) for task in tasks]
+    assert [end.code for end in ends] == [0, 0], "each has waited for what the other one does"
+    assert {team.json("task", "show", task)["task"]["assignee_id"] for task in tasks} == {"saw-1", "saw-2"}

@@ -32,7 +32,7 @@ def library(repository: Repository, tmp_path: Path) -> Repository:
 
 
 def ended(worktree: Worktree) -> dict[str, Any]:
-    return task_worktrees.kept(worktree, launch())
+    return task_worktrees.keep(worktree, launch())
 
 
 def merged(repository: Repository, place: Path) -> dict[str, Any]:

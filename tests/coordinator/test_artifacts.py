@@ -42,7 +42,7 @@ def collected(
     secret: str = "",
     began: float = 0.0,
 ) -> Collected:
-    return artifacts.collected(patterns, began, Place(directory, within), Mask([secret]), room or Room())
+    return artifacts.collect(patterns, began, Place(directory, within), Mask([secret]), room or Room())
 
 
 def names(found: Collected) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_check_reports_what_its_command_left_whether_it_passed_or_not(tmp_path
         return Walled(tuple(argv), {"PATH": os.environ["PATH"]})
 
     def collect(patterns: Sequence[str], began: float) -> Collected:
-        return artifacts.collected(patterns, began, Place(tmp_path), Mask([]), Room())
+        return artifacts.collect(patterns, began, Place(tmp_path), Mask([]), Room())
 
     def run(*checks: dict[str, Any]) -> list[Evidence]:
         return asyncio.run(acceptance_checks.evidence(checks, tmp_path, wall, _no_changes, Mask([]), collect))

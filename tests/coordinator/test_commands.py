@@ -248,13 +248,13 @@ def test_a_place_that_would_make_a_command_of_a_value_is_refused_when_the_file_i
         script_format.parse(yaml_documents.Document({"tasks": [{"run": template}]}, "script.yaml"))
     if command_templates.problem(template) is not None:
         with pytest.raises(Unfit):  # also where nobody has checked it before
-            command_templates.filled(template, lambda _: "value")
+            command_templates.fill(template, lambda _: "value")
 
 
 def test_a_command_without_a_placeholder_is_the_authors_own_and_stays_as_it_is() -> None:
     for command in ('echo "$(date)" `id` <<E\n$((1))\nE', "eval 'x'", ["sh", "-c", "echo $HOME"]):
         assert command_templates.problem(command) is None
-        assert command_templates.filled(command, str) == command
+        assert command_templates.fill(command, str) == command
 
 
 def test_a_list_is_no_argument() -> None:
@@ -342,7 +342,7 @@ def test_whatever_template_is_accepted_runs_nothing_of_a_value(directory, shell)
         if command_templates.problem(template) is None and any(each in template for each in "'\"\\$`#<("):
             tried += 1
             value = chance.choice(HOSTILE)
-            ran(command_templates.filled(template, {"x": value}.__getitem__), directory, shell)
+            ran(command_templates.fill(template, {"x": value}.__getitem__), directory, shell)
             assert not (directory / MARKER).exists(), (template, value)
 
 

@@ -217,7 +217,7 @@ def test_a_mistake_in_a_condition_of_several_lines_names_the_very_line(
 def test_a_playbook_given_as_data_is_left_as_it_was(tmp_path) -> None:
     condition = {"variable": "{{title}}", "equals": "x"}
     given = {"tasks": [{"subtasks": [{"id": "a", "title": "A", "when": condition}]}]}
-    playbook_format.given(given, tmp_path)
+    playbook_format.read(given, tmp_path)
     assert given["tasks"][0]["subtasks"][0]["when"] is condition
 
 

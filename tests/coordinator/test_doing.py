@@ -53,9 +53,9 @@ def test_the_newest_sign_counts() -> None:
 
 
 def test_it_is_one_line_of_at_most_80_letters_without_what_terminals_are_told() -> None:
-    found = doing.printed("\x1b[1;31mred\x1b[0m\x1b]0;title\x07 and\tmore\r\n\n")
+    found = doing.of_output("\x1b[1;31mred\x1b[0m\x1b]0;title\x07 and\tmore\r\n\n")
     assert found == Doing("printed", "red and more")
-    long = doing.printed("棟" * 500)
+    long = doing.of_output("棟" * 500)
     assert long is not None
     assert (len(long.text), long.text[-1]) == (doing.LONGEST, "…")
 

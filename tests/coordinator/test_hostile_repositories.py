@@ -250,8 +250,8 @@ def test_nothing_that_an_agent_plants_is_run_whatever_is_done_with_its_work(repo
         lambda: worktrees.diff(theirs),
         lambda: worktrees.leftovers(place / PROJECT, []),
         lambda: worktrees.bring(other, [theirs.branch]),
-        lambda: task_worktrees.made(Place("t3", bases=("t1",), brings=("t2",)), PROJECT, repository.path, place),
-        lambda: task_worktrees.kept(theirs, launch()),
+        lambda: task_worktrees.make(Place("t3", bases=("t1",), brings=("t2",)), PROJECT, repository.path, place),
+        lambda: task_worktrees.keep(theirs, launch()),
         lambda: task_worktrees.run(job(repository, place, "diff"), place),
         lambda: task_worktrees.run(job(repository, place, "merge", order=orders), place),
         lambda: task_worktrees.run(job(repository, place, "merge", "t2", order=since(repository, place, "t2")), place),
@@ -301,7 +301,7 @@ def test_a_forged_connection_is_told_and_no_work_goes_to_the_repository_that_it_
         said = task_worktrees.run(job(repository, place, kind, order=since(repository, place, "t1")), place)
         assert (said["done"], ".git was removed or replaced" in said["trouble"]) == (False, True)
     assert repository.state() == before
-    assert "no longer a worktree" in task_worktrees.kept(theirs, launch())["trouble"]
+    assert "no longer a worktree" in task_worktrees.keep(theirs, launch())["trouble"]
     assert task_worktrees.run(job(repository, place, "discard"), place)["done"]
 
 

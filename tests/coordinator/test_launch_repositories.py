@@ -47,7 +47,7 @@ from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Trouble, Worktree, views
 from toryo.coordinator.worktrees.clean_checkouts import check_out
 from toryo.coordinator.worktrees.launch_repositories import create, repository_of
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.repository import open_checkout
 from toryo.output_redaction import Mask
 
 __all__ = ["first", "nobody", "place", "repository", "sandboxed", "yard"]
@@ -477,7 +477,7 @@ def _outcome(repository: Repository, place: Path, worktree: Worktree) -> dict[st
 
     evidence = asyncio.run(acceptance_checks.evidence(CHECKS, clean.clean.working_directory, wall, changes, Mask([])))
     shown = task_worktrees.run(job(repository, place, "diff"), place)["answer"]
-    touched = task_worktrees.touched(worktree)
+    touched = task_worktrees.touched_paths(worktree)
     committed = kept(worktree)
     assert committed.trouble == ""
     return {
@@ -800,6 +800,6 @@ def test_a_repository_is_made_with_nothing_of_the_persons_settings_that_runs(rep
     repository.git("config", "user.name", 'a "quoted"\\\nname')
     path = place / "t1"
     path.parent.mkdir()
-    create(opened(repository.path), path, repository.git("rev-parse", "HEAD"), "toryo/t1")
+    create(open_checkout(repository.path), path, repository.git("rev-parse", "HEAD"), "toryo/t1")
     assert "evil" not in (repository_of(path) / "config").read_text()
     assert repository.git("config", "--file", str(repository_of(path) / "config"), "user.name") == 'a "quoted"\\\nname'

@@ -127,7 +127,7 @@ def test_a_begun_merge_is_begun_once_whenever_it_is_killed(repository: Repositor
     start = task_worktrees.Place("t1", bases=("p1",), merges=("toryo/p2",))
 
     def do() -> dict[str, Any]:
-        made = task_worktrees.made(start, PROJECT, repository.path, place)
+        made = task_worktrees.make(start, PROJECT, repository.path, place)
         return {"done": True, "path": made.path}
 
     moments = _killed_at(do, 10_000)

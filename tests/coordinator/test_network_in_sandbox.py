@@ -196,7 +196,7 @@ def test_a_port_of_the_program_is_reachable_while_it_runs_and_on_another_port_if
         shown = {int(line.split()[2]): line.split()[-1] for line in told.splitlines() if line.startswith("· Port")}
         assert shown[ports[1]] == f"http://127.0.0.1:{ports[1]}"
         assert shown[ports[0]] != f"http://127.0.0.1:{ports[0]}"
-        served = network_limits.served(network_limits.refusals_of(yard.data, "lau_1"))
+        served = network_limits.served_ports(network_limits.refusals_of(yard.data, "lau_1"))
         assert {int(port): f"http://127.0.0.1:{at}" for port, at in served.items()} == shown
         with urllib.request.urlopen(shown[ports[0]], timeout=20) as answer:
             assert answer.read() == b"for a person"
@@ -212,7 +212,7 @@ def test_the_proxy_ends_with_its_launch_and_the_end_names_what_was_refused(yard:
     group = process.pid
     _until_ended(process, lambda: None)
     assert "· The sandbox refused: evil.example:443\n" in _told(yard)
-    lines = network_limits.refused(network_limits.refusals_of(yard.data, "lau_1")).lines
+    lines = network_limits.refused_hosts(network_limits.refusals_of(yard.data, "lau_1")).lines
     assert lines[:2] == ["· The sandbox refused these hosts:", "·   evil.example:443"]
     assert "toryo project edit prj_1 --set network=allowlist --set network_hosts='[\"evil.example\"]'" in lines[-1]
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -249,7 +249,7 @@ def test_a_check_and_a_set_up_command_say_which_hosts_their_network_refused(yard
     script = f"{GET} https://registry.example/ 2>/dev/null || echo misleading; exit 1"
     for setup, setting in ((False, "network_hosts"), (True, "setup_network")):
         wall = _starter(yard).check_walled(order, yard.project, setup=setup)
-        run = asyncio.run(acceptance_checks.executed(script, 60, yard.project, wall))
+        run = asyncio.run(acceptance_checks.execute(script, 60, yard.project, wall))
         lines = run.output.splitlines()
         assert "misleading" in lines
         assert lines[-3:-1] == ["· The sandbox refused these hosts:", "·   registry.example:443"]

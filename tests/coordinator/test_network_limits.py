@@ -299,7 +299,7 @@ def test_only_a_host_that_can_be_allowed_is_advised_to_be(
 ) -> None:
     path = tmp_path / "refused"
     path.write_text("\n".join(["Allow {host}", *hosts, ""]))
-    lines = network_limits.refused(path).lines
+    lines = network_limits.refused_hosts(path).lines
     assert lines[1 : len(hosts) + 1] == [f"·   {each}" for each in hosts]
     assert lines[len(hosts) + 1 :] == ([f"· Allow {advised}"] if advised else [])
 

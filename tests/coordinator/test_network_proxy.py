@@ -591,22 +591,22 @@ def test_the_end_of_a_launch_names_the_hosts_that_were_refused_and_each_only_in_
     path.write_text(
         "\n".join(["Allow it: {host}", network_proxy.NO_HOST, *(f"{n}.example:443" for n in range(30)), ""])
     )
-    lines = network_limits.refused(path).lines
+    lines = network_limits.refused_hosts(path).lines
     assert lines[0] == "· The sandbox refused these hosts:"
     assert lines[1:3] == [f"·   {network_proxy.NO_HOST}", "·   0.example:443"]
     assert lines[-2:] == ["· … and 11 more", "· Allow it: 0.example"]
     assert len(lines) == network_limits.MOST_NAMED + 3
     assert not path.exists()
-    assert network_limits.refused(path) == network_limits.Refused()
+    assert network_limits.refused_hosts(path) == network_limits.Refused()
 
 
 def test_what_is_reported_of_refused_hosts_is_limited_and_apart_from_the_words(tmp_path: Path) -> None:
     path = network_limits.refusals_of(tmp_path, "lau_1")
     long = f"{'x' * 400}.example:443"
     path.write_text("\n".join(["Allow it: {host}", "= 3000 41237", long, *(f"{n}.example:443" for n in range(30)), ""]))
-    assert network_limits.served(path) == {"3000": 41237}
-    told = network_limits.refused(path).told
+    assert network_limits.served_ports(path) == {"3000": 41237}
+    told = network_limits.refused_hosts(path).told
     assert told is not None
     assert (told["words"], told["more"]) == ("Allow it: HOST", 11)
     assert (len(told["hosts"]), len(told["hosts"][0])) == (network_limits.MOST_NAMED, network_limits.LONGEST_NAMED)
-    assert network_limits.refused(path).told is None
+    assert network_limits.refused_hosts(path).told is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toryo.agents.plan_choice import NoPlan, filled, fits, plan_for
+from toryo.agents.plan_choice import NoPlan, fill, fits, plan_for
 from toryo.formats import plan_options, playbook_format, yaml_documents
 from toryo.formats.playbook_format import Mistakes
 
@@ -92,7 +92,7 @@ def test_a_pattern_is_a_title_or_a_regular_expression_for_all_of_it_or_a_glob(pa
 
 def test_a_text_that_is_nothing_but_a_variable_keeps_its_type() -> None:
     variables = {"n": 3, "names": ["a"], "context": {"x": {"y": None}}}
-    assert filled(["{{n}}", "{{ n }} of {{n}}", "{{names}}", {"k": "{{context.x.y}}"}, 7], variables) == [
+    assert fill(["{{n}}", "{{ n }} of {{n}}", "{{names}}", {"k": "{{context.x.y}}"}, 7], variables) == [
         3,
         "3 of 3",
         ["a"],
@@ -152,12 +152,12 @@ def test_the_patterns_of_an_agents_plans_are_judged_for_a_bounded_time(
 def test_a_playbook_is_text_or_a_mapping_or_a_file_of_the_project(tmp_path) -> None:
     text = plan("      - {id: a, title: A}\n")
     (tmp_path / "plan.yaml").write_text(text)
-    as_text = playbook_format.given(text, tmp_path)
-    assert playbook_format.given("plan.yaml", tmp_path) == as_text
+    as_text = playbook_format.read(text, tmp_path)
+    assert playbook_format.read("plan.yaml", tmp_path) == as_text
     mapping = {"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}
-    assert playbook_format.given(mapping, tmp_path) == as_text
+    assert playbook_format.read(mapping, tmp_path) == as_text
     assert (
-        playbook_format.given('{"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}', tmp_path)
+        playbook_format.read('{"tasks": [{"match": "x", "subtasks": [{"id": "a", "title": "A"}]}]}', tmp_path)
         == as_text
     )
 
@@ -173,4 +173,4 @@ def test_a_playbook_is_text_or_a_mapping_or_a_file_of_the_project(tmp_path) -> N
 )
 def test_a_playbook_that_cannot_be_had_says_why(tmp_path, value, words) -> None:
     with pytest.raises(Mistakes, match=words):
-        playbook_format.given(value, tmp_path)
+        playbook_format.read(value, tmp_path)

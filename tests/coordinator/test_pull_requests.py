@@ -18,7 +18,7 @@ from tests.pull_request_services import Service, with_only
 from tests.repositories import Repository
 from toryo.coordinator import pull_request_programs, pull_requests, worktrees
 from toryo.coordinator.worktrees import Trouble, remotes
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.repository import open_checkout
 
 __all__ = ["first", "nobody", "place", "repository"]
 
@@ -180,7 +180,7 @@ def test_a_pull_request_that_is_there_is_used_and_gets_the_new_commits(either):
 def test_a_coordinator_that_died_between_push_and_report_opens_no_second_one(either, monkeypatch):
     either.worked()
     with monkeypatch.context() as dying:
-        dying.setattr(pull_requests, "_told", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        dying.setattr(pull_requests, "_report", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             either.run()
     assert len(either.service.pulls) == 1
@@ -190,7 +190,7 @@ def test_a_coordinator_that_died_between_push_and_report_opens_no_second_one(eit
 
 def test_a_coordinator_that_died_between_push_and_creation_pushes_the_same_again(github, monkeypatch):
     github.worked()
-    checkout = opened(github.repository.path)
+    checkout = open_checkout(github.repository.path)
     remotes.push(checkout, remotes.remote_of(checkout, "main"), "toryo/t1")
     assert github.open()["number"] == 1
 
@@ -268,7 +268,7 @@ def test_a_password_in_an_address_is_not_shown(github):
     github.worked()
     url = "https://ann:s3cret@github.com/shop/till.git"
     github.repository.git("config", "remote.origin.url", url)
-    found = remotes.remote_of(opened(github.repository.path), "main")
+    found = remotes.remote_of(open_checkout(github.repository.path), "main")
     assert "s3cret" not in f"{found} {found!r}"
     assert (found.host, found.path) == ("github.com", "shop/till")
 
@@ -484,7 +484,7 @@ def test_work_that_was_merged_before_it_was_asked_for_again_counts_as_merged(git
 
 
 def test_only_the_branch_of_a_task_can_be_pushed(github):
-    checkout = opened(github.repository.path)
+    checkout = open_checkout(github.repository.path)
     with pytest.raises(Trouble, match="never pushes"):
         remotes.push(checkout, remotes.remote_of(checkout, "main"), "main")
 

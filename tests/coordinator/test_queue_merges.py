@@ -440,9 +440,9 @@ def test_a_job_that_is_stopped_at_once_tells_what_had_been_merged_before_and_che
 
 def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repository, place, queue):
     worked(repository, place / PROJECT, "t1", new="x\n")
-    from toryo.coordinator.worktrees.repository import opened
+    from toryo.coordinator.worktrees.repository import open_checkout
 
-    checkout = opened(repository.path)
+    checkout = open_checkout(repository.path)
     path = combining.place(place, PROJECT, "main")
     combining.check_out(checkout, path, repository.git("rev-parse", "main"))
     assert path.is_dir()

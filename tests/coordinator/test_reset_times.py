@@ -26,7 +26,7 @@ HOUR, DAY = 3600.0, 86400.0
     ],
 )
 def test_how_long_it_lasts_is_read_in_days_hours_minutes_and_seconds(words: str, seconds: float) -> None:
-    assert reset_times.named(words) == seconds
+    assert reset_times.first_time(words) == seconds
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,18 @@ def test_how_long_it_lasts_is_read_in_days_hours_minutes_and_seconds(words: str,
     ],
 )
 def test_a_time_of_the_clock_is_the_next_one_in_local_time(words: str, seconds: float) -> None:
-    assert reset_times.named(words, NOW) == seconds
+    assert reset_times.first_time(words, NOW) == seconds
 
 
 @pytest.mark.parametrize(("past", "seconds"), [(40, 20), (59, 1), (60, 60), (1800, 60), (1860, DAY - 1860)])
 def test_a_time_without_seconds_lasts_until_its_minute_is_over_and_means_soon_for_half_an_hour(
     past: int, seconds: float
 ) -> None:
-    assert reset_times.named("try again at 2:05 PM.", NOW + timedelta(seconds=past)) == seconds
+    assert reset_times.first_time("try again at 2:05 PM.", NOW + timedelta(seconds=past)) == seconds
 
 
 def test_without_a_present_the_clock_says_nothing() -> None:
-    assert reset_times.named("try again at 8:04 PM") is None
+    assert reset_times.first_time("try again at 8:04 PM") is None
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_without_a_present_the_clock_says_nothing() -> None:
     ],
 )
 def test_what_names_no_time_to_come_back_at_names_none(words: str) -> None:
-    assert reset_times.named(words, NOW) is None
+    assert reset_times.first_time(words, NOW) is None

@@ -746,9 +746,9 @@ def test_a_check_that_fails_at_a_wall_of_its_sandbox_says_so_after_its_output_an
     without = _starter(yard, Sandbox(Mode.NONE, inherited=os.environ)).check_walled(_check(yard), yard.project)
     said = {}
     for script in ("touch /usr/made", f"cat {yard.secrets[0]}", "touch /usr/made || true", "cat nothing"):
-        said[script] = asyncio.run(acceptance_checks.executed(script, BOUND, yard.project, wall)).output.splitlines()
+        said[script] = asyncio.run(acceptance_checks.execute(script, BOUND, yard.project, wall)).output.splitlines()
     assert [each[-1:] == [sandbox_signs.MAYBE] for each in said.values()] == [True, True, False, False], said
-    run = asyncio.run(acceptance_checks.executed("echo Read-only file system; exit 1", BOUND, yard.project, without))
+    run = asyncio.run(acceptance_checks.execute("echo Read-only file system; exit 1", BOUND, yard.project, without))
     assert run.output == "Read-only file system"
 
 

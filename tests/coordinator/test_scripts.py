@@ -68,9 +68,9 @@ def test_what_is_known_only_at_the_end_of_a_conversation_may_stand_in_its_report
 
 def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> None:
     (tmp_path / "talk.yaml").write_text("otherwise: Hm.\n")
-    expected = script_format.given({"otherwise": "Hm."}, tmp_path)
+    expected = script_format.read({"otherwise": "Hm."}, tmp_path)
     for value in ("talk.yaml", "otherwise: Hm.", "otherwise: Hm.\n", '{"otherwise": "Hm."}'):
-        assert script_format.given(value, tmp_path) == expected
+        assert script_format.read(value, tmp_path) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> Non
 )
 def test_a_script_that_cannot_be_had_says_why(tmp_path, value, words) -> None:
     with pytest.raises(Mistakes, match=words):
-        script_format.given(value, tmp_path)
+        script_format.read(value, tmp_path)
 
 
 def test_the_guide_names_every_key_variable_and_misbehaviour() -> None:

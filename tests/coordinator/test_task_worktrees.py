@@ -68,7 +68,7 @@ def test_what_this_coordinator_does_not_know_is_refused_and_never_run_in_the_pro
 
 def test_a_directory_that_is_no_repository_is_refused_with_the_next_step(tmp_path, place):
     with pytest.raises(BadConfig, match="isolation: worktree") as refused:
-        task_worktrees.made(Place("t1"), PROJECT, tmp_path, place)
+        task_worktrees.make(Place("t1"), PROJECT, tmp_path, place)
     assert str(tmp_path) in str(refused.value)
 
 
@@ -78,7 +78,7 @@ def test_a_directory_that_is_no_repository_is_refused_with_the_next_step(tmp_pat
 def test_what_a_dead_coordinator_could_not_keep_is_kept_before_others_build_on_it(repository, place):
     base = make(repository, place / PROJECT, "base")
     (base.path / "new").write_text("two\n")
-    found = task_worktrees.made(Place("t1", bases=("base",)), PROJECT, repository.path, place)
+    found = task_worktrees.make(Place("t1", bases=("base",)), PROJECT, repository.path, place)
     assert (found.path / "new").read_text() == "two\n"
     assert repository.git("show", "toryo/base:new") == "two"
 
@@ -87,7 +87,7 @@ def test_work_that_cannot_be_kept_is_noted_and_what_is_on_its_branch_is_built_on
     base = worked(repository, place / PROJECT, "base", new="two\n")
     (base.path / ".git").unlink()
     (base.path / ".git").mkdir()
-    found = task_worktrees.made(Place("t1", bases=("base",)), PROJECT, repository.path, place)
+    found = task_worktrees.make(Place("t1", bases=("base",)), PROJECT, repository.path, place)
     assert (found.path / "new").read_text() == "two\n"
     assert any("no longer a worktree" in note for note in found.notes)
 
@@ -95,7 +95,7 @@ def test_work_that_cannot_be_kept_is_noted_and_what_is_on_its_branch_is_built_on
 def test_what_could_not_be_brought_is_noted(repository, place):
     worked(repository, place / PROJECT, "t2", a="two\n")
     worked(repository, place / PROJECT, "t1", a="mine\n")
-    found = task_worktrees.made(Place("t1", brings=("t2",)), PROJECT, repository.path, place)
+    found = task_worktrees.make(Place("t1", brings=("t2",)), PROJECT, repository.path, place)
     assert any("toryo/t2 was not merged into" in note for note in found.notes)
 
 
@@ -103,7 +103,7 @@ def test_who_adopts_a_process_knows_where_in_the_repository_its_project_is(repos
     (repository.path / "app").mkdir()
     (repository.path / "app" / "main").write_text("x\n")
     repository.commit()
-    made = task_worktrees.made(Place("t1"), PROJECT, repository.path / "app", place)
+    made = task_worktrees.make(Place("t1"), PROJECT, repository.path / "app", place)
     found = worktrees.opened_at(made.path)
     assert found is not None
     assert found.working_directory == made.working_directory == made.path / "app"
@@ -124,7 +124,7 @@ def test_a_worktree_of_an_older_toryo_which_noted_nothing_beside_it_is_adopted_b
 def test_what_a_process_left_is_kept_in_its_agents_name_and_told_in_figures(repository, place):
     worktree = make(repository, place)
     (worktree.path / "new").write_text("1\n2\n")
-    said = task_worktrees.kept(worktree, launch())
+    said = task_worktrees.keep(worktree, launch())
     assert (said["commits"], said["files_changed"], said["insertions"], said["trouble"]) == (1, 1, 2, None)
     assert repository.git("log", "-1", "--format=%an %s", "toryo/t1") == "ann Work of ann (lau_1)"
 
@@ -136,7 +136,7 @@ def test_a_worktree_that_cannot_be_kept_is_told_as_trouble_of_bounded_length(rep
         there = worktree.path / f"a-repository-with-a-long-name-{number:04}"
         there.mkdir()
         repository.git("init", "--quiet", "--template=", at=there)
-    said = task_worktrees.kept(worktree, launch())
+    said = task_worktrees.keep(worktree, launch())
     assert said["trouble"].startswith("Not saved (other repositories, or too large): a-repository")
     assert len(said["trouble"]) < 10_000
 

@@ -199,7 +199,7 @@ def test_what_passes_in_several_commands_is_what_is_noted_as_checked(
     checks = [{"command": "grep honest work; echo x >> work"}, {"command": "test $(wc -l < work) = 1"}]
     assert [each.outcome for each in evidence_of_all(repository, place, worktree, checks)] == ["passed", "passed"]
     assert clean_checkouts.changed_since(worktree) == ("work",), "it has passed, and is not committed yet"
-    assert task_worktrees.kept(worktree, Launch("lau_1", "ann"))["trouble"] is None
+    assert task_worktrees.keep(worktree, Launch("lau_1", "ann"))["trouble"] is None
     assert clean_checkouts.changed_since(worktree) is None
 
 
@@ -218,7 +218,7 @@ def test_files_that_an_agent_changes_after_its_checks_have_passed_are_told_when_
     check: Checked, worktree: Worktree
 ) -> None:
     def told() -> str:
-        found: str | None = task_worktrees.kept(worktree, Launch("lau_1", "ann"))["trouble"]
+        found: str | None = task_worktrees.keep(worktree, Launch("lau_1", "ann"))["trouble"]
         return found or ""
 
     (worktree.path / "work").write_text("good\n")
@@ -235,7 +235,7 @@ def test_files_that_an_agent_changes_after_its_checks_have_passed_are_told_when_
     assert told() == "", "its checks have failed since: nobody takes it for checked"
     assert "failed" not in check("grep bad work", "")
     (worktree.path / "work").write_text("more work, in another launch\n")
-    task_worktrees.made(task_worktrees.Place(worktree.name), PROJECT, worktree.repository, worktree.path.parents[1])
+    task_worktrees.make(task_worktrees.Place(worktree.name), PROJECT, worktree.repository, worktree.path.parents[1])
     assert told() == ""
 
 
@@ -387,7 +387,7 @@ def test_in_the_sandbox_an_agent_does_not_write_what_was_prepared(
     order = CheckOrder("chk_1", str(repository.path), (), "ann", PROJECT, ai_type="claude")
     walled = starter(place, Mode.BWRAP).check_walled(order, worktree.path)
     for target in (check_place(worktree.path) / "installed" / "tool", seen_of(check_place(worktree.path)) / "x"):
-        ended = asyncio.run(acceptance_checks.executed(f"echo evil > {target}", 30, worktree.path, walled))
+        ended = asyncio.run(acceptance_checks.execute(f"echo evil > {target}", 30, worktree.path, walled))
         assert ended.why
     assert check(f"cat installed/tool; {CHECK}", mode=Mode.BWRAP) == "exit 0\nonce"
 

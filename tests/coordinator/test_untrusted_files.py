@@ -103,7 +103,7 @@ ODD = ["pipe", "folder", "circle", "device", "socket", "out", "up/secret", "../s
 
 
 @pytest.mark.parametrize("name", [*ODD, "missing", "nul\0byte", "x" * 5000])
-@pytest.mark.parametrize("given", [playbook_format.given, script_format.given])
+@pytest.mark.parametrize("given", [playbook_format.read, script_format.read])
 def test_what_is_no_file_of_the_project_is_a_mistake_in_words(odd, given, name) -> None:
     with pytest.raises(Mistakes) as wrong:
         given(name, odd)

@@ -20,7 +20,7 @@ from toryo.coordinator import worktrees
 from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, merging, paths
 from toryo.coordinator.worktrees import git as running
 from toryo.coordinator.worktrees.launch_repositories import repository_of
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.repository import open_checkout
 
 AGENT = "w1"
 
@@ -73,7 +73,7 @@ def of_an_older_toryo(repository: Repository, place: Path, name: str = "t1") -> 
     path = place / name
     path.parent.mkdir(parents=True, exist_ok=True)
     repository.git("worktree", "add", "--quiet", "-b", f"toryo/{name}", str(path))
-    paths.note(opened(repository.path), path, "main", repository.git("rev-parse", "HEAD"))
+    paths.note(open_checkout(repository.path), path, "main", repository.git("rev-parse", "HEAD"))
     found = worktrees.find(repository.path, place, name)
     assert found is not None
     return found
@@ -414,7 +414,7 @@ def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository, pl
 
 
 def test_git_s_words_get_the_next_step_where_it_is_known():
-    words = running.explained("fatal: x: No space left on device.", ("worktree", "add"), Path("p"))
+    words = running.explain("fatal: x: No space left on device.", ("worktree", "add"), Path("p"))
     assert ".." not in words
     assert words.startswith("git worktree failed in p: fatal: x")
     assert "Free some space" in words

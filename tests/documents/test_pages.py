@@ -88,10 +88,10 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
             continue
         if page.name == "scripted-agents.md":
             said = yaml_documents.read(block.text, page.name).data
-            script_format.given(said.get("script", said), tmp_path)
+            script_format.read(said.get("script", said), tmp_path)
             continue
         if re.match(r"tasks:\n\s+- match:", block.text):
-            playbook_format.given(block.text, tmp_path)
+            playbook_format.read(block.text, tmp_path)
             continue
         if re.search(r"^parameters:", block.text, re.MULTILINE) and "project:" not in block.text:
             yaml_documents.checked(yaml_documents.read(block.text, page.name), task_templates.Template)
@@ -101,9 +101,9 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
         values = {"version": "1.4.0"} if "{{version}}" in block.text else None
         for agent in manifest.read(file, values).agents:
             if agent.provider == "playbook":
-                playbook_format.given(agent.provider_options["playbook"], tmp_path)
+                playbook_format.read(agent.provider_options["playbook"], tmp_path)
             if agent.provider == "script":
-                script_format.given(agent.provider_options["script"], tmp_path)
+                script_format.read(agent.provider_options["script"], tmp_path)
 
 
 @pytest.mark.deep  # `make check` does it, too

@@ -54,8 +54,8 @@ PATTERNS = artifact_limits.MOST_PATTERNS
 )
 def test_a_check_may_say_the_least_and_the_most(check: dict[str, Any]) -> None:
     assert acceptance.read(check, 1) == check
-    assert acceptance.required([check, check]) == (check, check)
-    assert acceptance.required(check) == (check,)
+    assert acceptance.required_checks([check, check]) == (check, check)
+    assert acceptance.required_checks(check) == (check,)
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_a_text_is_a_command_a_reviewer_is_a_name_and_null_is_left_out() -> None
 
 @pytest.mark.parametrize("nothing", [None, "", "none", [], ()])
 def test_nothing_is_no_checks(nothing: Any) -> None:
-    assert acceptance.required(nothing) == ()
+    assert acceptance.required_checks(nothing) == ()
 
 
 def test_there_are_at_most_twenty_checks() -> None:
-    assert len(acceptance.required(["make"] * 20)) == 20
-    assert "There are 21" in refused(Code.VALIDATION_ERROR, acceptance.required, ["make"] * 21).message
+    assert len(acceptance.required_checks(["make"] * 20)) == 20
+    assert "There are 21" in refused(Code.VALIDATION_ERROR, acceptance.required_checks, ["make"] * 21).message
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 
 from tests.domain.things import NOW, agent
 from toryo.domain.agents import Agent
-from toryo.domain.coordinators import GONE_AFTER, LACKS, Offer, gone
+from toryo.domain.coordinators import GONE_AFTER, LACKS, Offer, is_gone
 
 
-@pytest.mark.parametrize(("silent", "is_gone"), [(0, False), (GONE_AFTER - 1, False), (GONE_AFTER, True)])
-def test_a_coordinator_that_has_not_called_for_long_is_gone(silent: int, *, is_gone: bool) -> None:
-    assert gone(NOW - silent, NOW) is is_gone
+@pytest.mark.parametrize(("silent", "gone"), [(0, False), (GONE_AFTER - 1, False), (GONE_AFTER, True)])
+def test_a_coordinator_that_has_not_called_for_long_is_gone(silent: int, *, gone: bool) -> None:
+    assert is_gone(NOW - silent, NOW) is gone
 
 
 def offer(**facts: Any) -> Offer:

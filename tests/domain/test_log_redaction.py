@@ -26,7 +26,7 @@ OWN = [f"{prefix}{'a1' * 12}" for prefix in secret_patterns.PREFIXES]
 @pytest.mark.parametrize("token", [*OWN, *OF_OTHERS])
 @pytest.mark.parametrize("before", ["", "key=", "said: "])
 def test_what_one_masks_the_other_masks(token: str, before: str) -> None:
-    for shown in (log_redaction.hidden(before + token), Mask([])(before + token)):
+    for shown in (log_redaction.hide_secrets(before + token), Mask([])(before + token)):
         assert token not in shown
         assert shown.startswith(before)
 
@@ -57,7 +57,7 @@ def test_an_address_is_shown_without_who_signs_in_and_without_its_query(url: str
 
 @pytest.mark.parametrize("token", OWN)
 def test_our_own_are_masked_behind_an_underscore_too(token: str) -> None:
-    assert token not in log_redaction.hidden(f"x_{token}")
+    assert token not in log_redaction.hide_secrets(f"x_{token}")
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_names_of_no_secrets(name: str) -> None:
     ],
 )
 def test_the_shortest_secret_of_each_kind_is_masked(secret: str) -> None:
-    assert log_redaction.MASK in log_redaction.hidden(secret)
+    assert log_redaction.MASK in log_redaction.hide_secrets(secret)

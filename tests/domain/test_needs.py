@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toryo.domain.needs import Kind, Need, Request, written
+from toryo.domain.needs import Kind, Need, Request, request_from
 
 
 def asked(**given: Any) -> Request:
@@ -21,7 +21,7 @@ def asked(**given: Any) -> Request:
         "requested_by": None,
         "version": 3,
     }
-    return written(**{**what, **given})
+    return request_from(**{**what, **given})
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_the_reserve_of_a_window_is_kept_until_it_ends(used: int, reserve: int, 
 def test_of_what_is_not_known_nothing_is_kept(why: str) -> None:
     found = window(used=1_000, reserve=20, low_spare=True, **UNKNOWN[why])
     assert (found.kept_until(NOW), found.spare_from(NOW), found.runs_dry_at(NOW)) == (None, None, None)
-    assert quota_windows.kept([found], NOW) == {}
+    assert quota_windows.kept_by_account([found], NOW) == {}
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_of_an_account_the_latest_end_counts_for_each_priority() -> None:
         replace(window(used=1_000, low_spare=True), account="low"),
         replace(window(used=10, reserve=10, low_spare=True), account="free"),
     ]
-    found = quota_windows.kept(windows, NOW)
+    found = quota_windows.kept_by_account(windows, NOW)
     week = NOW - HOUR + 7 * DAY * 4 // 10
     assert found == {"claude": Kept(NOW + 23 * HOUR, week), "low": Kept(None, END)}
-    assert found == quota_windows.kept(windows[::-1], NOW)
+    assert found == quota_windows.kept_by_account(windows[::-1], NOW)
     ends = {each: [found[name].until(each) for name in ("claude", "low")] for each in Priority}
     assert ends == {
         Priority.LOW: [week, END],

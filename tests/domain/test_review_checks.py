@@ -103,12 +103,12 @@ def test_a_verdict_that_contradicts_itself_is_refused(
 def test_the_author_is_told_the_summary_and_then_the_gravest_findings_first(
     findings: list[Finding], summary: str | None, said: str
 ) -> None:
-    assert review_checks.told(findings, summary) == said
+    assert review_checks.review_in_words(findings, summary) == said
 
 
 @pytest.mark.parametrize(("length", "said"), [(9_000, "x" * 9_000), (9_001, "x" * 8_999 + "…")])
 def test_what_the_author_is_told_is_cut_at_its_longest(length: int, said: str) -> None:
-    assert review_checks.told([], "x" * length) == said
+    assert review_checks.review_in_words([], "x" * length) == said
 
 
 def test_the_gravest_severity_is_the_first() -> None:

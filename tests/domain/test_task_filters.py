@@ -15,7 +15,7 @@ LINES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("task_filter_l
 
 @pytest.mark.parametrize("said", LINES, ids=lambda said: said["line"] or "nothing")
 def test_a_line_means_the_same_here_and_on_the_dashboard(said: dict[str, Any]) -> None:
-    found = task_filters.parsed(said["line"])
+    found = task_filters.parse(said["line"])
     assert {
         "status": [each.value for each in found.statuses],
         "assignee": list(found.assignees),

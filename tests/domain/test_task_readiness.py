@@ -169,4 +169,4 @@ def test_a_queue_task_can_be_claimed_and_will_be_where_its_queue_has_an_agent(
     where: TreeState, expected: tuple[bool, bool]
 ) -> None:
     task_ = where.tree.tasks["part"]
-    assert (task_readiness.claimable(where, task_), task_readiness.queued(where, task_)) == expected
+    assert (task_readiness.claimable(where, task_), task_readiness.will_be_claimed(where, task_)) == expected

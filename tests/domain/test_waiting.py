@@ -40,7 +40,7 @@ def waits(
     of: Task = MINE,
     review: Span | None = None,
 ) -> list[Waiting]:
-    return waiting.of(Course(of, events, work, decisions or [], needed or {}, review))
+    return waiting.waits_of(Course(of, events, work, decisions or [], needed or {}, review))
 
 
 def causes(found: list[Waiting]) -> list[tuple[str, int, int | None]]:
@@ -359,7 +359,7 @@ def nobody_has_to_come(course: Course, status: Status, now: int) -> bool:
 @settings(max_examples=80, deadline=None)
 @given(courses())
 def test_at_every_moment_somebody_works_or_it_waits_for_one_thing(course: Course) -> None:
-    found = waiting.of(course)
+    found = waiting.waits_of(course)
     for one, next_ in pairwise(found):
         assert one.until is not None
         assert one.until <= next_.since

@@ -22,7 +22,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue, tools
 from toryo.operations.calls.credential_verification import identify
 from toryo.operations.calls.grants import Door
-from toryo.operations.calls.permissions import allowed
+from toryo.operations.calls.permissions import is_allowed
 from toryo.server import openapi, rest
 from toryo.server.mcp_sdk import INSTRUCTIONS
 from toryo.server.rest_answers import API
@@ -71,7 +71,7 @@ def named_tools(text: str) -> set[str]:
 def may_call(world: World, caller: Caller, name: str) -> bool:
     def look(connection: Any) -> bool:
         who = identify(Transaction(connection), credentials_of(caller), world.now)
-        return allowed(catalogue()[name], who)
+        return is_allowed(catalogue()[name], who)
 
     try:
         return bool(world.database.read(look))

@@ -22,7 +22,7 @@ from toryo.domain.tasks import Task
 from toryo.housekeeping import old_worktrees
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
-from toryo.operations.overview import needs
+from toryo.operations.overview.needs import budgets, finding, merge_queues, stuck_tasks
 from toryo.operations.queue.claims import Fate
 from toryo.operations.tasks import review_rounds
 from toryo.operations.worktrees import coordinator_reports, worktree_locks
@@ -64,8 +64,8 @@ def _no_event(kind: str) -> Break:
 
 
 def _no_source(source: Callable[..., Any]) -> Break:
-    kept = tuple(each for each in needs.SOURCES if each is not source)
-    return lambda patch: patch.setattr(needs, "SOURCES", kept)
+    kept = tuple(each for each in finding.SOURCES if each is not source)
+    return lambda patch: patch.setattr(finding, "SOURCES", kept)
 
 
 def _obedience_counts(patch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ MUTANTS: dict[str, Mutant] = {
     "a manager is not woken for what is blocked (row 8)": Mutant("scarce", _without("8")),
     "a worker that can only wait is started (row 12a)": Mutant("asked", _without("12a")),
     "two work on a task that was just given away (row 7a)": Mutant("small", _without("7a"), "gives"),
-    "what is stuck is no need": Mutant("small", _answers(needs, "_stuck_in", lambda *_, **__: [])),
+    "what is stuck is no need": Mutant("small", _answers(stuck_tasks, "stuck_tasks", lambda *_, **__: [])),
     "a block is not told in the log": Mutant("small", _no_event("task.blocked")),
     "who may do one task at a time may do any number": Mutant(
         "small", _answers(parallel_limit, "has_room", lambda *_: True)
@@ -98,7 +98,7 @@ MUTANTS: dict[str, Mutant] = {
     "leases never run out": Mutant("small", _answers(end_of_session, "lapse", lambda *_: False), "vanishes"),
     "a manager that waits is woken by anything": Mutant("small", _everything_is_new),
     "a used-up budget hinders nobody": Mutant("scarce", _answers(snapshots, "_budget_used_up", lambda *_: False)),
-    "nobody is told of a used-up budget": Mutant("scarce", _no_source(needs._budgets)),
+    "nobody is told of a used-up budget": Mutant("scarce", _no_source(budgets.of_projects)),
     "who starts does not look whose files are being moved": Mutant(
         "trees", _answers(worktree_locks, "_worktree_job", lambda *_: None), "slow"
     ),
@@ -106,7 +106,7 @@ MUTANTS: dict[str, Mutant] = {
         "trees", _answers(old_worktrees, "_give_up", lambda *_: False), "killed about"
     ),
     "what the merge queue cannot merge is told to nobody": Mutant(
-        "merges", _no_source(needs._merge_queues), "is killed about|cannot move"
+        "merges", _no_source(merge_queues.entries), "is killed about|cannot move"
     ),
     "nobody is asked about a check that cannot run": Mutant(
         "trees", _answers(review_rounds, "_ask_about", lambda *_: None), "cannot run"

@@ -175,8 +175,37 @@ def reviewed(crew: Crew) -> None:
     crew.world.task("w2", title="Fence", acceptance=[{"command": "true"}, {"review": {"by": "w1"}}])
 
 
+def lines(crew: Crew) -> None:
+    """Tasks that start by themselves: several in a worker's line, a chain across workers, and for anyone who is free;
+    two Coordinators."""
+    _people(crew, start="when_ready")
+    crew.desks = {name: Desk(crew.world.coordinator(name)) for name in ("c1", "c2")}
+    for desk in crew.desks.values():
+        desk.caller.claim(free_slots=0)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss", capabilities=["wood"])
+    crew.world.worker("w2", "boss")
+    walls = crew.world.task("w1", title="Walls", status="todo")
+    crew.world.task("w1", title="Shed", status="todo")
+    crew.world.task("w2", title="Roof", status="todo", dependencies=[walls])
+    crew.world.task("any", title="Beds", status="todo")
+    crew.world.task("any:wood", title="Fence", status="todo", priority="high")
+
+
+def planned(crew: Crew) -> None:
+    """A manager whose parts start by themselves, one after the other and for anyone who is free."""
+    _people(crew)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    top = crew.world.task("boss", title="House")
+    walls = crew.world.task("w1", title="Walls", parent_task_id=top, status="todo", start="when_ready")
+    crew.world.task("w2", title="Roof", parent_task_id=top, status="todo", start="when_ready", dependencies=[walls])
+    crew.world.task("any", title="Beds", parent_task_id=top, status="todo", dependencies=[walls])
+
+
 SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
-    "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines")),
+    "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines", "lines")),
     "several projects": (lambda crew: len(crew.reader.rows()["projects"]) > 1, ("desks",)),
     "budgets": (lambda crew: _has_setting(crew, "budget_per_day"), ("trees", "scarce")),
     "checks that fail or cannot run": (
@@ -190,6 +219,11 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "delegations": (lambda crew: bool(crew.delegates), ("talk", "talkative")),
     "conversations up to their limit": (lambda crew: crew.turns >= MOST_TURNS, ("talkative",)),
     "reviews": (lambda crew: crew.finds, ("reviewed",)),
+    "lines": (lambda crew: _has_setting(crew, "start", "when_ready"), ("lines",)),
+    "tasks for anyone who is free": (
+        lambda crew: any(task["pool"] for task in crew.reader.rows()["tasks"]),
+        ("lines", "planned"),
+    ),
     "handoffs": (lambda crew: crew.hands_over, ("machines",)),
     "fallback programs": (
         lambda crew: any("fallback" in each["provider_options"] for each in crew.reader.rows()["agents"]),
@@ -212,7 +246,23 @@ def _has_setting(crew: Crew, name: str, value: object = None) -> bool:
     return any(each == value if value is not None else each is not None for each in settings)
 
 
-_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, merges, timed, talkative, machines, reviewed)
+_SCENES = (
+    small,
+    deep,
+    talk,
+    queue,
+    asked,
+    desks,
+    trees,
+    scarce,
+    merges,
+    timed,
+    talkative,
+    machines,
+    reviewed,
+    lines,
+    planned,
+)
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 
 

@@ -145,7 +145,7 @@ _WRITTEN: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("secrets stand in the log", "log_redaction.MASK if secret else ", ""),
         (
             "pasted tokens stand in the log",
-            "return _speakable(log_redaction.hidden(value))",
+            "return _speakable(log_redaction.hide_secrets(value))",
             "return _speakable(value)",
         ),
     ),

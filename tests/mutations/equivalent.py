@@ -168,7 +168,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     ),
     Equivalent(
         "operations/worktrees/reviews.py",
-        "standing",
+        "by_task",
         "operand removed",
         "human or _humans(call, known)",
         "_humans",
@@ -192,7 +192,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     ),
     Equivalent(
         "operations/worktrees/merge_queue.py",
-        "finished",
+        "finished_work",
         "operand removed",
         "task is None or task.completed_at is None",
         "(task is None) or (task.id in at_work)",

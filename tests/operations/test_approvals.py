@@ -10,7 +10,7 @@ import pytest
 from tests.domain import things
 from tests.stories import Answer, Process, World
 from toryo.domain.errors import Code
-from toryo.domain.needs import SHOWN, requested
+from toryo.domain.needs import SHOWN, request_of
 from toryo.domain.tasks import Details, Priority
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.credential_verification import identify
@@ -150,7 +150,7 @@ def test_a_request_says_who_has_written_it_and_for_whom_and_shows_all_that_would
 
 def test_commands_of_a_request_are_marked_and_a_long_text_is_said_to_be_cut() -> None:
     details = Details(description="x" * 5_000, context={"command": "id\nls"}, acceptance=({"command": ["a", "b"]},))
-    request = requested(things.task("tsk_1"), details)
+    request = request_of(things.task("tsk_1"), details)
     assert request.commands == ('"id\\nls"', '["a", "b"]')
     assert (len(request.description), request.complete) == (SHOWN, False)
 

@@ -311,7 +311,7 @@ def test_patterns_are_checked_when_they_are_written(crew: World) -> None:
 )
 def test_a_project_requires_no_impossible_patterns(check: Answer, why: str) -> None:
     with pytest.raises(Refusal, match=why):
-        acceptance.required([check])
+        acceptance.required_checks([check])
 
 
 def test_a_check_that_takes_long_is_handed_to_nobody_else_while_its_coordinator_runs_it(crew: World) -> None:

@@ -35,7 +35,7 @@ def _read_by_people(world: World, task: str) -> Iterator[tuple[str, Any]]:
         if (name, arguments) in words:
             yield name, answer
         for language in Language:
-            yield f"{name} on a page", json.loads(accept_language.written(answer, language, page=True))
+            yield f"{name} on a page", json.loads(accept_language.as_json(answer, language, page=True))
 
 
 @pytest.mark.parametrize("reason", Block)
@@ -66,7 +66,7 @@ def test_a_blocked_task_whose_report_failed_a_check_says_which_and_marks_what_it
     assert said[1:4] == ["Its last report failed the check “make test”.", *marked]
     text = "\n".join([WORDS[Block.STOPPED_TWICE], *said[1:4]])
     item = {"since": "2026-01-01T00:00:00Z", "title": "Blocked", "text": text, "request": None}
-    [_, ours, *data] = needs.told(item)
+    [_, ours, *data] = needs.need_lines(item)
     assert ours.endswith("without making progress. Its last report failed the check “make test”.")
     assert data == [f"  {line}" for line in marked]
 

@@ -196,7 +196,7 @@ def test_the_log_shows_no_secret_of_any_parameter_at_any_depth(operation: Operat
     for secret in SECRETS:
         for name in (*operation.parameters.model_fields, "pass_key", "a_typo", secret):
             for value in (secret, f"look: {secret} there", [secret], {"a": [{"b": secret}]}, {secret: 1}):
-                shown = argument_redaction.shown(operation.parameters, {name: value})
+                shown = argument_redaction.logged_text(operation.parameters, {name: value})
                 assert secret not in shown
                 assert "s3cret-word" not in shown
 
@@ -205,24 +205,29 @@ def test_the_log_shows_no_secret_of_any_parameter_at_any_depth(operation: Operat
     "name", ["pass_key", "passKey", "api_key", "X-Api-Key", "old_password", "clientSecret", "code"]
 )
 def test_what_is_secret_by_its_name_is_not_shown_though_nobody_declared_it(name: str) -> None:
-    assert argument_redaction.shown(catalogue()["authenticate"].parameters, {name: "hunter2"}) == f'{{"{name}":"***"}}'
+    assert (
+        argument_redaction.logged_text(catalogue()["authenticate"].parameters, {name: "hunter2"})
+        == f'{{"{name}":"***"}}'
+    )
 
 
 def test_texts_of_people_and_agents_are_told_by_their_size() -> None:
     chat, shared = catalogue()["send_message"].parameters, catalogue()["set_shared_state"].parameters
-    assert "confidential" not in argument_redaction.shown(chat, {"content": "confidential words"})
-    assert '"content":"(text of 18 characters)"' in argument_redaction.shown(chat, {"content": "confidential words"})
-    shown = argument_redaction.shown(shared, {"key": "build", "value": {"note": "confidential"}})
+    assert "confidential" not in argument_redaction.logged_text(chat, {"content": "confidential words"})
+    assert '"content":"(text of 18 characters)"' in argument_redaction.logged_text(
+        chat, {"content": "confidential words"}
+    )
+    shown = argument_redaction.logged_text(shared, {"key": "build", "value": {"note": "confidential"}})
     assert shown == '{"key":"build","value":"(object of 1)"}'
 
 
 def test_ids_names_and_numbers_are_shown() -> None:
     filed = catalogue()["file_task"].parameters
-    shown = argument_redaction.shown(filed, {"project_id": "prj_1", "title": "Ship it", "priority": "high"})
+    shown = argument_redaction.logged_text(filed, {"project_id": "prj_1", "title": "Ship it", "priority": "high"})
     assert shown == '{"project_id":"prj_1","title":"Ship it","priority":"high"}'
 
 
 def test_a_log_line_stays_short_whatever_is_sent() -> None:
     arguments = {f"{number}{'x' * 5_000}": "y" * 100_000 for number in range(1_000)}
-    line = argument_redaction.shown(catalogue()["file_task"].parameters, arguments)
+    line = argument_redaction.logged_text(catalogue()["file_task"].parameters, arguments)
     assert len(line) < 5_000

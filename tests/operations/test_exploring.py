@@ -42,6 +42,8 @@ SHARES = {
     "talkative": 0.002,
     "machines": 0.002,
     "reviewed": 0.001,
+    "lines": 0.003,
+    "planned": 0.004,
 }
 """Of all that can happen once, in the sample: about ten histories of each crew."""
 SOON = ("asked", "trees", "timed", "merges")

@@ -14,7 +14,8 @@ from tests.stories import Answer, World
 from toryo.housekeeping import stalled_tasks
 from toryo.operations.calls import internal_faults
 from toryo.operations.launches import end_of_session, launch_decisions
-from toryo.operations.overview import health, needs, stuck
+from toryo.operations.overview import health, stuck
+from toryo.operations.overview.needs import blocks, finding
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
@@ -162,7 +163,7 @@ def test_a_lock_that_was_taken_within_is_taken_again(fresh: Any) -> None:
 # --- what people see -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", range(len(needs.SOURCES)), ids=[each.__name__ for each in needs.SOURCES])
+@pytest.mark.parametrize("number", range(len(finding.SOURCES)), ids=[each.__name__ for each in finding.SOURCES])
 def test_a_source_of_needs_that_fails_leaves_the_others(
     crew: World, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -176,17 +177,17 @@ def test_a_source_of_needs_that_fails_leaves_the_others(
         raise ZeroDivisionError("planted")
         yield
 
-    sources = list(needs.SOURCES)
+    sources = list(finding.SOURCES)
     name = sources[number].__name__
     sources[number] = broken
-    monkeypatch.setattr(needs, "SOURCES", tuple(sources))
+    monkeypatch.setattr(finding, "SOURCES", tuple(sources))
     items = crew.owner.call("needs_you")["items"]
-    expected = {"task", "blocked"} - {{"_own_tasks": "task", "_blocks": "blocked"}.get(name, "")}
+    expected = {"task", "blocked"} - {{"own_tasks": "task", "blocked_tasks": "blocked"}.get(name, "")}
     assert {item["kind"] for item in items if not item["title"].startswith("Internal error")} == expected
     assert told(crew)
 
 
-@pytest.mark.parametrize(("module", "name"), [(needs, "_block"), (stuck, "_may_be")])
+@pytest.mark.parametrize(("module", "name"), [(blocks, "_block"), (stuck, "_may_be")])
 def test_a_project_whose_needs_cannot_be_found_hides_none_of_another(
     crew: World, plant: Plant, module: object, name: str
 ) -> None:

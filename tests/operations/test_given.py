@@ -24,7 +24,7 @@ FORMS = [
     (request_tools.RequestTask, Draft, set()),
     (rest.FileTask, Draft, set()),
     (edit_tools.UpdateTask, mutations.Edit, set()),
-    (rest.EditTask, mutations.Edit, {"assignee_id", "add_dependencies", "remove_dependencies"}),
+    (rest.EditTask, mutations.Edit, {"assignee_id", "pool", "add_dependencies", "remove_dependencies"}),
 ]
 SAMPLES = {
     "start": "when_ready",
@@ -32,6 +32,7 @@ SAMPLES = {
     "dependencies": ["tsk_1"],
     "acceptance": [edit_tools.UpdateTask(task_id="tsk_1")],
     "touches": ["src/"],
+    "pool": given.GivenPool(capabilities=["python"]),
 }
 
 

@@ -18,7 +18,7 @@ SECRET = "blue-horse-7"
 
 
 def shown(operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(argument_redaction.shown(operation.parameters, arguments))
+    found: dict[str, Any] = json.loads(argument_redaction.logged_text(operation.parameters, arguments))
     return found
 
 

@@ -14,8 +14,8 @@ from tests.stories import Answer, World
 from toryo.domain.needs import Kind, Need
 from toryo.domain.projects import Language
 from toryo.operations.calls.credential_verification import digest
-from toryo.operations.overview import needs as overview_needs
-from toryo.operations.translations import translated
+from toryo.operations.overview.needs import answers
+from toryo.operations.translations import translate
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 
@@ -43,7 +43,7 @@ def needs(world: World, person: str = "ann", **more: object) -> list[Answer]:
 def raw_on_a_page(item: Answer) -> list[str]:
     """What a page would show that is no word for people. It draws tasks for their ids, and instants in its own time."""
     said = [item["title"], item["text"]]
-    shown = [each if type(each) is str else translated(each, it, page=True) for each in said for it in Language]
+    shown = [each if type(each) is str else translate(each, it, page=True) for each in said for it in Language]
     drawn = re.compile(rf"\btsk_[0-9a-z]+|{raw_words.RAW['an instant']}\S*")
     return [found for each in shown for found in raw_words.raw(drawn.sub("…", each))]
 
@@ -740,4 +740,4 @@ def test_why_names_a_failed_task_and_how_it_is_tried_again(crew: World) -> None:
 def test_a_need_leads_to_where_the_dashboard_shows_it(about: dict[str, Any], path: str):
     """An id that the file of a team has chosen could hold any of these characters."""
     given = {"person_id": "ann", "kind": Kind.BLOCKED, "about": "", "title": "", "text": "", "since": 0, "actions": ()}
-    assert overview_needs.shown(Need(**{**given, "project_id": "a/b", **about}), 0)["path"] == path
+    assert answers.need(Need(**{**given, "project_id": "a/b", **about}), 0)["path"] == path

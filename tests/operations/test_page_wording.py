@@ -16,13 +16,13 @@ from toryo.domain.tasks import Status
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import validation
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.translations import translated
+from toryo.operations.translations import translate
 
 EN, JA = Language.ENGLISH, Language.JAPANESE
 
 
 def on_page(text: Worded, language: Language = EN) -> str:
-    return translated(text, language, page=True)
+    return translate(text, language, page=True)
 
 
 _KNOWN = [(text, told) for (context, text), told in translation_catalogues.texts(JA).items() if not context]
@@ -62,7 +62,7 @@ def test_a_command_at_the_end_or_in_brackets_is_left_out_in_both_languages() -> 
     assert on_page(assign) == "Assign it first."
     assert on_page(assign, JA) == "先に担当者を割り当ててください。"
     assert assign == "Assign it first: toryo task edit tsk_2 --assignee AGENT."
-    assert translated(assign, JA) == "先に担当者を割り当ててください: toryo task edit tsk_2 --assignee AGENT"
+    assert translate(assign, JA) == "先に担当者を割り当ててください: toryo task edit tsk_2 --assignee AGENT"
 
 
 def test_what_only_a_terminal_shows_leaves_no_gap() -> None:
@@ -90,7 +90,7 @@ def test_what_people_and_agents_have_written_stays_as_it_is() -> None:
 
 def test_what_only_the_command_line_can_do_stands_in_a_sentence_in_the_same_way() -> None:
     told = say("Sign in again{open:: … prints a sign-in link}.", open=terminal("open"))
-    assert told == translated(told, EN) == "Sign in again: toryo open prints a sign-in link."
+    assert told == translate(told, EN) == "Sign in again: toryo open prints a sign-in link."
     assert on_page(told) == "Sign in again."
 
 

@@ -24,12 +24,12 @@ PASSWORD = "a few words in a row"
 LATER = PROVEN_FOR / SECOND
 OF_PEOPLE = (Grant.PERSON, Grant.WRITER, Grant.OWNER)
 GIVES = (
-    *("call.new_token", "people.put", "agents.set_passkey", "agents.join", "wider_rights.told"),
+    *("call.new_token", "people.put", "agents.set_passkey", "agents.join", "wider_rights.note"),
     *("wider_rights.told_of_login", "credential_revocation.change_role", "credential_revocation.make_known"),
 )
 """By which an operation makes a credential or widens a right: its handler, or what that calls in its module."""
 GIVES_NOTHING = {
-    "resume_agent": "ends a cooldown; says `told` where others widen, through `_save_agent`",
+    "resume_agent": "ends a cooldown; says `note` where others widen, through `_save_agent`",
     "deactivate_agent": "takes rights, through `_save_agent`",
     "pause_project": "as above, through `_save_project`",
     "resume_project": "as above",

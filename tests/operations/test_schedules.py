@@ -628,7 +628,7 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(house: World) -> None:
         ({"title": f"{'x' * 294}{{date}}"}, "more than 300 characters"),
         ({"time_zone": "Mars/Base"}, "time zone"),
         ({"every_seconds": 5}, "60"),
-        ({"agent_type": "mill", "assignee_id": "a"}, "both an assignee and a queue"),
+        ({"agent_type": "mill", "assignee_id": "a"}, "one of these only: an assignee"),
         ({"status": "in_progress"}, "without an assignee"),
         ({"overlap": "maybe"}, "skip"),
     ],

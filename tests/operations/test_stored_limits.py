@@ -23,7 +23,7 @@ from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.calls.fields import LONGEST_JSON
 from toryo.operations.calls.full_holders import Full
 from toryo.operations.calls.grants import KEYED, Door, Grant
-from toryo.operations.calls.permissions import allowed
+from toryo.operations.calls.permissions import is_allowed
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
@@ -354,7 +354,7 @@ def test_reading_and_people_are_not_counted(world: World) -> None:
     world.project()
     caller = key(world, "chief", orchestrator=True)
     assert not any(stored_limits.counts(each, _key_caller(world, caller)) for each in nobody if each.reads)
-    assert all(not allowed(each, _key_caller(world, caller)) for each in nobody if each.grant is Grant.OWNER)
+    assert all(not is_allowed(each, _key_caller(world, caller)) for each in nobody if each.grant is Grant.OWNER)
 
 
 def _key_caller(world: World, caller: Caller) -> Any:

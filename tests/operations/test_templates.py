@@ -136,7 +136,7 @@ def test_wrong_values_are_refused_and_create_nothing(crew: World, values: Answer
         (without(priority="soon"), "priority"),
         (without(acceptance=[{"wish": 1}]), "acceptance"),
         (without(touches=["../x"]), "pattern of paths"),
-        (without(assignee="w1", queue="builds"), "“Build”: A task cannot have both an assignee and a queue."),
+        (without(assignee="w1", queue="builds"), "“Build”: A task goes to one of these only: an assignee"),
         (without(status="in_progress"), "“Build”: A task cannot start in progress without an assignee."),
         (
             {

@@ -14,7 +14,7 @@ from toryo import translation_catalogues, wrong_values
 from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say, together
-from toryo.operations.translations import translated
+from toryo.operations.translations import translate
 from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action, worker_rules
 
 JA = Language.JAPANESE
@@ -64,8 +64,8 @@ def test_states_and_sentences_within_a_sentence_are_japanese_too_and_names_stay(
     told = say("{names} must be completed.", names=names)
 
     assert told == "“Build” (failed), You must be completed."
-    assert translated(told, JA) == "「Build」（失敗）、このアカウントの完了。"
-    assert translated(told, Language.ENGLISH) == told
+    assert translate(told, JA) == "「Build」（失敗）、このアカウントの完了。"
+    assert translate(told, Language.ENGLISH) == told
 
 
 def test_the_condition_of_every_rule_is_japanese_too() -> None:
@@ -74,18 +74,18 @@ def test_the_condition_of_every_rule_is_japanese_too() -> None:
     chats = [*(rule.words for rule in launch_rules.CHAT_ROWS), *(rule.words for rule in chat_rules.CHAT_ROWS)]
     words = [*launches, *tasks, *chats, *(rule.words for rule in next_action.FIRST_ROWS)]
 
-    assert [each for each in words if translated(constant(each), JA) == each] == []
+    assert [each for each in words if translate(constant(each), JA) == each] == []
 
 
 def test_a_sentence_that_is_taken_as_a_constant_keeps_its_facts_and_its_japanese_words() -> None:
     told = say("Task {task_id} is {status}.", task_id="tsk_1", status=Status.FAILED)
 
-    assert translated(constant(told), JA) == translated(told, JA) != told
+    assert translate(constant(told), JA) == translate(told, JA) != told
 
 
 def test_what_has_no_japanese_words_stays_as_it_is() -> None:
-    assert translated(constant("Printed by a program: {}"), JA) == "Printed by a program: {}"
-    assert translated(say("It fell over {times} times.", times=3), JA) == "It fell over 3 times."
+    assert translate(constant("Printed by a program: {}"), JA) == "Printed by a program: {}"
+    assert translate(say("It fell over {times} times.", times=3), JA) == "It fell over 3 times."
 
 
 def test_a_sentence_that_was_cut_or_added_to_is_an_ordinary_text() -> None:
@@ -102,10 +102,10 @@ def test_a_sentence_that_was_cut_or_added_to_is_an_ordinary_text() -> None:
 )
 def test_a_name_in_japanese_has_no_space_beside_japanese_words(name: str, told: str) -> None:
     template = "{giver} が {taker} に {other} へ渡した"
-    assert translation_catalogues.filled(template, {"giver": name, "taker": "空", "other": "hana"}) == told
+    assert translation_catalogues.fill(template, {"giver": name, "taker": "空", "other": "hana"}) == told
 
 
 def test_a_fact_keeps_its_own_spaces_and_its_format() -> None:
     facts = {"title": "東京 大阪", "count": 12000, "value": "x"}
-    told = translation_catalogues.filled("タスク {title} を {count:,} 回、{value!r} で", facts)
+    told = translation_catalogues.fill("タスク {title} を {count:,} 回、{value!r} で", facts)
     assert told == "タスク東京 大阪を 12,000 回、'x' で"

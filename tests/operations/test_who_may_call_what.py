@@ -14,7 +14,7 @@ from toryo.domain.queue import ApiKey
 from toryo.operations.calls.callers import ORCHESTRATOR, Caller, Kind, Login
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.permissions import allowed, refuse
+from toryo.operations.calls.permissions import is_allowed, refuse
 
 WORKER = agent("w1", capabilities=())
 MANAGER = agent("boss", role=Role.MANAGER, capabilities=())
@@ -67,7 +67,7 @@ MAY: dict[str, set[Grant]] = {
 @pytest.mark.parametrize("who", CALLERS)
 def test_a_caller_may_call_the_operations_of_its_grants_and_no_others(who: str) -> None:
     may = {*MAY[who], Grant.OPEN}
-    assert {each.name: each.grant for each in catalogue().values() if allowed(each, CALLERS[who])} == {
+    assert {each.name: each.grant for each in catalogue().values() if is_allowed(each, CALLERS[who])} == {
         each.name: each.grant for each in catalogue().values() if each.grant in may
     }
 
@@ -82,14 +82,16 @@ def test_the_table_leaves_out_no_grant() -> None:
 def test_a_key_that_was_made_for_some_tools_calls_no_others() -> None:
     limited = Caller(Kind.QUEUE, key=replace(KEY, orchestrator=True, tools=("poll_tasks", "create_project")))
     keyed = [each for each in catalogue().values() if each.grant in {*_KEY, Grant.FILER}]
-    assert {each.name for each in keyed if allowed(each, limited)} == {"poll_tasks"}
-    assert not allowed(catalogue()["create_project"], limited), "what is not for keys is not for this one"
+    assert {each.name for each in keyed if is_allowed(each, limited)} == {"poll_tasks"}
+    assert not is_allowed(catalogue()["create_project"], limited), "what is not for keys is not for this one"
 
 
 @pytest.mark.parametrize("who", CALLERS)
 def test_whoever_may_not_is_told_what_to_do_and_who_is_signed_in_is_not_told_to_sign_in(who: str) -> None:
     told = {
-        str(refused(each, CALLERS[who]).instruction) for each in catalogue().values() if not allowed(each, CALLERS[who])
+        str(refused(each, CALLERS[who]).instruction)
+        for each in catalogue().values()
+        if not is_allowed(each, CALLERS[who])
     }
     assert "" not in told
     signed_in = CALLERS[who].session is not None or CALLERS[who].is_person

@@ -27,7 +27,7 @@ from toryo.formats import playbook_format
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.permissions import allowed, refuse
+from toryo.operations.calls.permissions import is_allowed, refuse
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.settings import Settings
@@ -83,7 +83,7 @@ MAY: dict[Grant, set[str]] = {
 @pytest.mark.pitfall("F79")
 @pytest.mark.parametrize("who", CALLERS)
 def test_f79_each_caller_may_call_exactly_what_its_role_and_purpose_are_for(who: str) -> None:
-    found = {name for name, each in catalogue().items() if allowed(each, CALLERS[who])}
+    found = {name for name, each in catalogue().items() if is_allowed(each, CALLERS[who])}
     also = {"poll_tasks"} if who == "poller" else set()  # a key may be given a list of tools
     assert found == {name for name, each in catalogue().items() if who in MAY[each.grant]} | also
 
@@ -267,7 +267,7 @@ def test_f119_a_path_outside_of_the_project_is_neither_read_nor_checked(tmp_path
     (tmp_path / "secret.yaml").write_text("tasks: [{match: secret}]")
     (project / "link").symlink_to(tmp_path / "secret.yaml")
     with pytest.raises(playbook_format.Mistakes, match="outside the project directory"):
-        playbook_format.given(name, project)
+        playbook_format.read(name, project)
     message = acceptance_checks._missing(name, project)
     assert message is not None
     assert "outside the working directory" in message

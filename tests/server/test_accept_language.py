@@ -46,18 +46,18 @@ def too_large(*headers: tuple[str, str]) -> Response:
 def test_the_language_that_a_caller_likes_best_is_spoken_and_english_to_everybody_else(
     header: str | None, language: str
 ) -> None:
-    assert accept_language.wanted(header or "").value == language
+    assert accept_language.wanted_language(header or "").value == language
 
 
 def test_sentences_are_worded_anew_and_everything_else_stays() -> None:
     answer = {"list": [TOLD], "status": Status.TODO, "title": "No reason was given."}
 
-    assert orjson.loads(accept_language.written(answer, Language.JAPANESE)) == {
+    assert orjson.loads(accept_language.as_json(answer, Language.JAPANESE)) == {
         "list": [{"reason": "x", "explanation": "タスクを「未着手」から「x」にはできません。"}],
         "status": "todo",
         "title": "No reason was given.",
     }
-    assert orjson.loads(accept_language.written(TOLD, Language.ENGLISH))["explanation"] == str(TOLD["explanation"])
+    assert orjson.loads(accept_language.as_json(TOLD, Language.ENGLISH))["explanation"] == str(TOLD["explanation"])
 
 
 def test_a_refusal_is_in_the_language_of_who_is_refused_with_the_same_code() -> None:

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from toryo.client import Client as People
 from toryo.server import mcp_elicitation
 from toryo.server.app import Running
-from toryo.server.mcp_elicitation import answer_of, declared, form
+from toryo.server.mcp_elicitation import answer_of, can_ask, form
 
 LIMIT = 100.0
 COLORS = ["Blue", "Red", "Green"]
@@ -454,5 +454,5 @@ def test_everything_else_is_no_answer(said: dict[str, Any]) -> None:
     ],
 )
 def test_a_client_says_in_its_handshake_whether_it_can_ask(capabilities: Any, can: bool) -> None:
-    assert declared({"params": {"capabilities": capabilities}}) is can
-    assert not declared({"params": [capabilities]})
+    assert can_ask({"params": {"capabilities": capabilities}}) is can
+    assert not can_ask({"params": [capabilities]})

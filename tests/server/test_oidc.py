@@ -188,7 +188,7 @@ def test_a_fault_of_the_server_while_somebody_signs_in_is_a_page_that_says_what_
         raise RuntimeError("planted")
 
     browser, address = leave(server)
-    monkeypatch.setattr(provider_accounts, "known", fail)
+    monkeypatch.setattr(provider_accounts, "known_account", fail)
     answer = browser.get(idp.agree(address))
     assert answer.status_code == 503
     assert "content-security-policy" in answer.headers

@@ -17,7 +17,7 @@ from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, PREFIXES, QUEUE, 
 from toryo.server import clock
 from toryo.server.connection_limits import Bounds, Connections
 from toryo.server.long_polling import Waiting
-from toryo.server.waiting_places import Places, reserved
+from toryo.server.waiting_places import Places, reserved_places
 
 OF_AGENTS = (LAUNCH, SESSION, QUEUE)
 
@@ -36,7 +36,7 @@ def test_agents_together_leave_some_of_the_connections_to_people_and_coordinator
     places = Places(60)
     with ExitStack() as held:
         shown = [Credentials(bearer=f"{OF_AGENTS[number % 3]}{number}") for number in range(100)]
-        assert sum(held.enter_context(places.taken(each)) for each in shown) == 60 - reserved(60) == 54
+        assert sum(held.enter_context(places.taken(each)) for each in shown) == 60 - reserved_places(60) == 54
         for other in (PERSON, COORDINATOR):
             assert held.enter_context(places.taken(Credentials(bearer=f"{other}x")))
 

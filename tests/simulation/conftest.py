@@ -50,7 +50,7 @@ def play(tmp_path: Path) -> Play:
             simulated_server.apply(world, read)
             run = Run(world, read.simulation, simulated_server.programs(read), seed)
             run.run()
-            found = results.of(run, "team")
+            found = results.results_of(run, "team")
         assert broken(_Looked(world)) == []
         return run, found
 

@@ -44,7 +44,7 @@ def usage(tokens: int, dollars: float | None) -> dict[str, Any]:
     ids=["nothing", "only usage", "no end", "nobody", "usual", "a year", "backwards", "dear", "many tokens"],
 )
 def test_whatever_was_recorded_can_be_played(events: Any, booked: Any, minutes: float | None) -> None:
-    found = recording.applied(Simulation(), recording.read(events, booked), ROLES)
+    found = recording.apply(Simulation(), recording.read(events, booked), ROLES)
 
     mason = Simulation.model_validate(found.model_dump(exclude_none=True, exclude_unset=True)).of("mason")
     assert mason.minutes.samples == ([] if minutes is None else [minutes])
@@ -53,7 +53,7 @@ def test_whatever_was_recorded_can_be_played(events: Any, booked: Any, minutes: 
 def test_an_agent_that_has_not_worked_gets_what_those_of_its_role_have_in_common_whoever_they_were() -> None:
     known = recording.read(run("2026-01-01T00:00:00Z", "2026-01-01T00:30:00Z", "left-long-ago"))
 
-    found = recording.applied(Simulation(), known, ROLES)
+    found = recording.apply(Simulation(), known, ROLES)
 
     assert found.of("mason").minutes.samples == [30.0]
     assert found.of("lead").minutes.samples == []

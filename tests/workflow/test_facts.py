@@ -111,7 +111,7 @@ def test_outstanding_is(what: str) -> None:
 def test_one_of_these_tasks_must_proceed_unless_something_else_will_happen_anyway(
     where: TreeState, awaited: set[str] | None
 ) -> None:
-    assert facts.awaited(case(where)) == awaited
+    assert facts.awaited_tasks(case(where)) == awaited
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_what_others_have_at_work_for_a_worker_is_what_it_waits_for() -> None:
 def test_what_an_agent_that_is_gone_cannot_do_waits_for_everybody_who_could() -> None:
     lost, full = todo("lost", "gone", below=MAIN), {"ann": 1, "bob": 1}
     here = case(tree_state(MAIN, lost, crew=[agent("gone", active=False)], elsewhere=full))
-    assert facts.awaited(here) == here.tree_state.busy["ann"] | here.tree_state.busy["bob"]
+    assert facts.awaited_tasks(here) == here.tree_state.busy["ann"] | here.tree_state.busy["bob"]
 
 
 def test_only_a_subtask_in_progress_is_replaced_by_what_is_open_below_it() -> None:

@@ -168,7 +168,7 @@ def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str,
     for name in named(key):
         operation = catalogue()[name]
         assert operation.tool
-        assert permissions.allowed(operation, caller), name
+        assert permissions.is_allowed(operation, caller), name
 
 
 @pytest.mark.parametrize(("key", "caller"), HEARD)
@@ -191,13 +191,15 @@ def shown_to(caller: Caller, key: str) -> dict[str, Operation]:
 
 def test_words_that_go_with_what_is_handed_out_name_nothing_of_the_task_sessions() -> None:
     for key in HANDED_OUT:
-        assert not any(permissions.allowed(catalogue()[name], WORKER) for name in named(key) - {"get_next_action"}), key
+        assert not any(
+            permissions.is_allowed(catalogue()[name], WORKER) for name in named(key) - {"get_next_action"}
+        ), key
 
 
 def test_words_that_go_with_answers_name_tools_that_task_sessions_may_call() -> None:
     for key in set(ENGLISH) - set(TOOLS) - HANDED_OUT:
         for caller in (WORKER, MANAGER):
-            assert all(permissions.allowed(catalogue()[name], caller) for name in named(key)), key
+            assert all(permissions.is_allowed(catalogue()[name], caller) for name in named(key)), key
 
 
 @pytest.mark.parametrize(

@@ -158,12 +158,12 @@ def test_what_is_said_only_after_waiting_is_said_by_no_other_answer() -> None:
 )
 def test_what_has_an_effect_when_told_does_not_ride_along(action: str, for_worker: bool, for_manager: bool) -> None:
     step = Step(action, action)
-    assert next_action.riding(step, session(), Role.WORKER) is for_worker
-    assert next_action.riding(step, session(), Role.MANAGER) is for_manager
+    assert next_action.may_ride(step, session(), Role.WORKER) is for_worker
+    assert next_action.may_ride(step, session(), Role.MANAGER) is for_manager
 
 
 def test_a_session_that_is_over_is_not_told_again_on_the_side() -> None:
-    assert not next_action.riding(Step("exit", "exit"), session(ended_at=NOW), Role.WORKER)
+    assert not next_action.may_ride(Step("exit", "exit"), session(ended_at=NOW), Role.WORKER)
 
 
 def test_a_case_is_the_sessions_main_task_or_nothing_when_that_is_gone() -> None:

@@ -36,7 +36,7 @@ def scene(
 
 def asked(s: Snapshot) -> tuple[str | None, int | None]:
     """The program that would be started, and if none, when one would."""
-    found = program_choice.chosen(s, Purpose.TASK)
+    found = program_choice.choose(s, Purpose.TASK)
     return (found.name, None) if found else (None, program_choice.until(s, Purpose.TASK))
 
 
@@ -164,9 +164,9 @@ def test_behind_some_programs_there_is_no_account(provider: str) -> None:
 
 def test_task_and_chat_cool_down_each_for_itself_and_an_account_for_both() -> None:
     s = scene(Cooldown(SOON, "crashed", 1, OWN), options={})
-    assert program_choice.chosen(s, Purpose.CHAT) is not None
+    assert program_choice.choose(s, Purpose.CHAT) is not None
     s = scene(accounts={"claude": SOON}, options={})
-    assert program_choice.chosen(s, Purpose.CHAT) is None
+    assert program_choice.choose(s, Purpose.CHAT) is None
     assert program_choice.cooling_down(s, Purpose.CHAT)
 
 
@@ -187,7 +187,7 @@ def test_what_is_kept_of_an_account_is_for_more_urgent_tasks(
 ) -> None:
     for options, expected in (({}, ours), (None, gemini)):
         s = replace(scene(options=options), kept=KEPT)
-        found = program_choice.chosen(s, Purpose.TASK, priority)
+        found = program_choice.choose(s, Purpose.TASK, priority)
         until = program_choice.until(s, Purpose.TASK, priority)
         assert (found.name if found else until) == expected
         assert (until == NOW) is (found is not None)

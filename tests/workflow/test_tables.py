@@ -110,7 +110,7 @@ WORKER = """
 7  execute_subtask             executing_subtask       One of the worker's own subtasks is in progress, nobody reviews it, and it has no open subtasks (open ones are looked at instead)
 8  start_subtask               needs_start             One of the worker's own subtasks can be started
 9  wait_for_delegation         waiting_for_delegation  An awaited delegation is open, and nothing else can be done
-10 wait_for_others             waiting_for_workers     Another agent or a person works on a subtask or reviews it, or a task below waits for approval
+10 wait_for_others             waiting_for_workers     Another agent or a person works on a subtask or reviews it, or a subtask of others starts by itself, or a task below waits for approval
 11 review_and_resolve_blocks   needs_review            All remaining subtasks are blocked or failed
 12 resolve_dependency_deadlock dependency_deadlock     Subtasks are open, but none can be started
 """  # noqa: E501 - a row is a line
@@ -217,7 +217,7 @@ def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
     ]
     for rule in (*rows, *launch_rules.OTHERWISE_ROWS, *launch_rules.START_ROWS):
         decision = launch_rules.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
-        told = reason_texts.explained(decision)
+        told = reason_texts.explanation(decision)
         assert told.removesuffix(" (stopping)") not in ("", rule.words), rule.then.reason
         assert told.endswith(" (stopping)") is (rule.then.action is launch_rules.Action.STOP)
 

@@ -103,7 +103,7 @@ class Talk:
         if found is not None:
             self._follow(found[0], message, {**facts, **found[1]})
         elif not is_result and self.script.get("otherwise"):
-            self._respond(message, script_rules.said(self.script["otherwise"], facts))
+            self._respond(message, script_rules.fill(self.script["otherwise"], facts))
 
     def _follow(self, rule: Rule, message: Answer, facts: Facts) -> None:
         """Does what a rule says, and then answers: one lost in between gets the message again."""
@@ -112,14 +112,14 @@ class Talk:
         if rule.get("tell"):
             self._tell(rule["tell"], facts)
         if rule.get("notify"):
-            self._session.try_to("notify_task_session", message=script_rules.said(rule["notify"], facts))
+            self._session.try_to("notify_task_session", message=script_rules.fill(rule["notify"], facts))
         begun = not rule.get("start") or self._begin_for(rule["start"], message, facts)
         if begun and rule.get("answer"):
-            self._respond(message, script_rules.said(rule["answer"], facts))
+            self._respond(message, script_rules.fill(rule["answer"], facts))
 
     def _request(self, rule: Rule, message: Answer, facts: Facts) -> None:
         names = ("title", "description", "assignee_id", "priority")
-        asked = {name: script_rules.said(rule[name], facts) for name in names}
+        asked = {name: script_rules.fill(rule[name], facts) for name in names}
         made = self._session.try_to("request_task", **asked, message_id=message["message_id"])
         task = made.get("task") or made
         outcome = {
@@ -129,7 +129,7 @@ class Talk:
         }
         words = rule.get("answer" if made.get("success") else "refused")
         if words:
-            self._respond(message, script_rules.said(words, {**facts, **outcome}))
+            self._respond(message, script_rules.fill(words, {**facts, **outcome}))
 
     def pass_on(self, message: Answer) -> None:
         """Passes on what a partner said, if the script names another recipient."""
@@ -139,8 +139,8 @@ class Talk:
             self._tell(found[0]["tell"], {**self._facts_in(conversation), **self._facts_of(message), **found[1]})
 
     def _tell(self, rule: Rule, facts: Facts) -> None:
-        target = script_rules.said(rule["target_agent_id"], facts)
-        self.write("send_message", script_rules.said(rule["text"], facts), target_agent_id=target)
+        target = script_rules.fill(rule["target_agent_id"], facts)
+        self.write("send_message", script_rules.fill(rule["text"], facts), target_agent_id=target)
 
     def _respond(self, message: Answer, text: str) -> Answer:
         return self.write("respond_chat", text, message_id=message["message_id"])
@@ -162,14 +162,14 @@ class Talk:
         rule, groups = found or ({}, {})
         facts = {**self._facts_for(delegation), **groups}
         if rule.get("fail"):
-            self._report(delegation["delegation_id"], script_rules.said(rule["fail"], facts), success=False)
+            self._report(delegation["delegation_id"], script_rules.fill(rule["fail"], facts), success=False)
         elif delegation.get("target_kind") == "human":
-            text = script_rules.said(rule["say"], facts) if rule else purpose
+            text = script_rules.fill(rule["say"], facts) if rule else purpose
             self._say_to_person(delegation, text, given, wait=bool(rule.get("await_answer")))
         elif not delegation.get("conversation_id"):
-            text = script_rules.said(rule["say"], facts) if rule else purpose
+            text = script_rules.fill(rule["say"], facts) if rule else purpose
             self._begin_for_task(
-                delegation, script_rules.opening(self.script, purpose, facts) if text == purpose else text
+                delegation, script_rules.first_message(self.script, purpose, facts) if text == purpose else text
             )
 
     def _say_to_person(self, delegation: Answer, text: str, given: Answer, *, wait: bool) -> None:
@@ -227,12 +227,12 @@ class Talk:
 
     def _begin_for(self, rule: Rule, message: Answer, facts: Facts) -> bool:
         """A conversation that a person asked for. The person gets a message at its end, or now if it cannot start."""
-        about = script_rules.said(rule["about"], facts)
-        text = script_rules.said(rule["opening"], facts) if rule.get("opening") else ""
+        about = script_rules.fill(rule["about"], facts)
+        text = script_rules.fill(rule["opening"], facts) if rule.get("opening") else ""
         answer = self._begin(
-            script_rules.said(rule["target_agent_id"], facts),
-            text or script_rules.opening(self.script, about, facts),
-            script_rules.asked(about, self._session.agent_id, message["from_agent_id"]),
+            script_rules.fill(rule["target_agent_id"], facts),
+            text or script_rules.first_message(self.script, about, facts),
+            script_rules.conversation_purpose(about, self._session.agent_id, message["from_agent_id"]),
             script_rules.turns_for(self.script, about, facts, rule.get("rounds")),
         )
         if not answer.get("success"):
@@ -278,12 +278,12 @@ class Talk:
         say(f"conversation {conversation_id} has ended: {known.get('reason')}")
         if known.get("delegation_id"):
             found = script_rules.rule_for(self.script["delegations"], "about", str(known.get("purpose") or ""))
-            words = script_rules.said(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
+            words = script_rules.fill(found[0]["result"], {**outcome, **found[1]}) if found else str(outcome["last"])
             nothing_said = f"The conversation with {outcome['partner']} has ended: {outcome['reason']}."
             success = outcome["reason"] not in CAME_TO_NOTHING and int(known.get("turns") or 0) > 1
             self._report(known["delegation_id"], words or str(outcome["summary"]) or nothing_said, success=success)
         elif (asked := self._who_asked(known)) is not None and asked.report:
-            text = script_rules.said(asked.report, {**asked.facts, **outcome})
+            text = script_rules.fill(asked.report, {**asked.facts, **outcome})
             self.write("send_message", text, target_agent_id=asked.person_id)
         for delegation in self._postponed.pop(conversation_id, ()):
             self.take_on(delegation, {})

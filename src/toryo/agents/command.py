@@ -122,7 +122,7 @@ class CommandRunner:
             return "blocked", f"The working directory {directory} does not exist on this machine."
         say(f"$ {command if isinstance(command, str) else ' '.join(map(str, command))}")
         limit = context.get("timeout_seconds")
-        with _told({**self._delegating.environment(), **self._asking.environment()}) as told:
+        with _values_told({**self._delegating.environment(), **self._asking.environment()}) as told:
             env = {**command_environment(self._environ), **told}
             ran = shell.run(command, directory, env, float(limit) if limit else None)
         ran = ran._replace(tail=told_lines.for_people(ran.tail))
@@ -133,7 +133,7 @@ class CommandRunner:
 
 
 @contextlib.contextmanager
-def _told(found: Mapping[str, str]) -> Iterator[dict[str, str]]:
+def _values_told(found: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """The values for an environment, and each in a file that is named there: what is too long for an environment is in
     its file only."""
     if not found:

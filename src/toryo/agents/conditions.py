@@ -114,7 +114,7 @@ class GoOn(NamedTuple):
 Decision = LeaveOut | GoOn
 
 
-def made(raw: Mapping[str, Any], named: str) -> Condition:
+def condition_of(raw: Mapping[str, Any], named: str) -> Condition:
     """A condition of a checked plan, its variables filled in; `named` is its variable as it was written."""
     if raw.get("variable") is not None:
         how = {name: None if raw[name] is None else text(raw[name]) for name in ("equals", "not_equals", "matches")}

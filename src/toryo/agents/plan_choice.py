@@ -10,7 +10,7 @@ from toryo.agents import conditions
 from toryo.agents.conditions import Condition
 from toryo.formats import command_templates
 from toryo.formats.command_templates import VARIABLE, Unfit
-from toryo.formats.plan_patterns import FACTS, compiled
+from toryo.formats.plan_patterns import FACTS, compile_pattern
 
 
 class Step(NamedTuple):
@@ -60,7 +60,7 @@ def fits(pattern: str, title: str) -> dict[str, str] | None:
     """The groups of the match (by name and number); None if the pattern matches in no form (text, RE, glob)."""
     if pattern == title:
         return {}
-    regular = compiled(pattern)
+    regular = compile_pattern(pattern)
     found = regular.fullmatch(title) if regular else None
     if found is not None:
         numbered = {str(number): value or "" for number, value in enumerate(found.groups(), 1)}
@@ -68,10 +68,10 @@ def fits(pattern: str, title: str) -> dict[str, str] | None:
     return {} if fnmatch.fnmatchcase(title, pattern) else None
 
 
-def filled(value: Any, variables: Mapping[str, Any]) -> Any:
+def fill(value: Any, variables: Mapping[str, Any]) -> Any:
     """Every `{{name}}` in a nest of texts replaced; a text that is nothing but one keeps the variable's type.
 
-    Not for commands: see `command_templates.filled`.
+    Not for commands: see `command_templates.fill`.
     """
     if isinstance(value, str):
         whole = VARIABLE.fullmatch(value.strip())
@@ -79,9 +79,9 @@ def filled(value: Any, variables: Mapping[str, Any]) -> Any:
             return _value(whole[1], variables)
         return VARIABLE.sub(lambda found: str(_value(found[1], variables)), value)
     if isinstance(value, Mapping):
-        return {key: filled(each, variables) for key, each in value.items()}
+        return {key: fill(each, variables) for key, each in value.items()}
     if isinstance(value, list):
-        return [filled(each, variables) for each in value]
+        return [fill(each, variables) for each in value]
     return value
 
 
@@ -90,7 +90,7 @@ def _variables(plan: Mapping[str, Any], task: Mapping[str, Any], groups: Mapping
     context = task.get("context")
     found["context"] = context if isinstance(context, Mapping) else {}
     for name, value in plan["variables"].items():
-        found[name] = filled(value, found)
+        found[name] = fill(value, found)
     return found
 
 
@@ -111,7 +111,7 @@ def _items(raw: Mapping[str, Any], variables: Mapping[str, Any]) -> list[Any]:
     """What a subtask is made for, each thing once; nothing but one None without `for_each`."""
     if raw.get("for_each") is None:
         return [None]
-    found = filled(raw["for_each"], variables)
+    found = fill(raw["for_each"], variables)
     if not isinstance(found, list):
         raise NoPlan(f"for_each of {raw['id']} needs a list, but this task has {found!r}.")
     return [each for number, each in enumerate(found) if each not in found[:number]]
@@ -135,7 +135,7 @@ class _Made(NamedTuple):
 
 def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made: _Made, number: int) -> Step:
     apart = ("id", "depends_on", "when", "for_each")
-    each = filled({name: value for name, value in raw.items() if name not in apart}, variables)
+    each = fill({name: value for name, value in raw.items() if name not in apart}, variables)
     _fill_commands(each, raw, variables)
     texts = {name: str(each[name]) for name in ("title", "description", "priority")}
     return Step(
@@ -161,7 +161,7 @@ def _fill_commands(subtask: dict[str, Any], raw: Mapping[str, Any], variables: M
         for part in path[:-1]:
             at = at[part]
         try:
-            at[path[-1]] = command_templates.filled(command, lambda name: _value(name, variables))
+            at[path[-1]] = command_templates.fill(command, lambda name: _value(name, variables))
         except Unfit as wrong:
             raise NoPlan(f"{'.'.join(map(str, path))} of {raw['id']}: {wrong}") from None
 
@@ -169,7 +169,7 @@ def _fill_commands(subtask: dict[str, Any], raw: Mapping[str, Any], variables: M
 def _condition(raw: Mapping[str, Any], variables: Mapping[str, Any], made: _Made, number: int) -> Condition:
     literal = {name: raw.get(name) for name in ("status", "result")}
     subtask = made.id(raw["subtask"], number) if raw.get("subtask") is not None else None
-    return conditions.made({**filled(raw, variables), **literal, "subtask": subtask}, str(raw.get("variable")))
+    return conditions.condition_of({**fill(raw, variables), **literal, "subtask": subtask}, str(raw.get("variable")))
 
 
 def _value(name: str, variables: Mapping[str, Any]) -> Any:

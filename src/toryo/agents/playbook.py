@@ -11,7 +11,7 @@ from typing import Any
 
 from toryo.agents.agent_loop import Answer, Handler, Session, common, follow, main
 from toryo.agents.playbook_manager import Manager
-from toryo.agents.spec_loading import given
+from toryo.agents.spec_loading import load_document
 
 OTHERWISE = (
     "I am {{agent_name}}, an agent without a model. I follow a written plan, and cannot chat. You can give me a task."
@@ -54,5 +54,5 @@ def _checked(text: str, source: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    playbook = given("playbook", _checked)
+    playbook = load_document("playbook", _checked)
     main("playbook", lambda session: work(session, playbook, os.environ))

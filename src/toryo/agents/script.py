@@ -12,7 +12,7 @@ from toryo.agents import plan_choice, script_rules
 from toryo.agents.agent_loop import Handler, Session, main
 from toryo.agents.command import CommandRunner, Job
 from toryo.agents.misbehaviour import Misbehaving
-from toryo.agents.spec_loading import given
+from toryo.agents.spec_loading import load_document
 from toryo.formats import command_templates
 from toryo.formats.plan_patterns import FACTS
 
@@ -44,14 +44,12 @@ class ScriptRunner(CommandRunner):
 
 
 def _command(template: Any, facts: Mapping[str, Any]) -> Any:
-    return (
-        None if template is None else command_templates.filled(template, lambda name: script_rules.value(name, facts))
-    )
+    return None if template is None else command_templates.fill(template, lambda name: script_rules.value(name, facts))
 
 
 def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        return script_rules.said(value, facts)
+        return script_rules.fill(value, facts)
     if isinstance(value, Mapping):
         return {key: _filled(each, facts) for key, each in value.items()}
     return [_filled(each, facts) for each in value] if isinstance(value, list) else value
@@ -65,5 +63,5 @@ def _checked(text: str, source: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    script = given("script", _checked)
+    script = load_document("script", _checked)
     main("script", lambda session: ScriptRunner(session, script, os.environ).work())

@@ -63,7 +63,7 @@ def rule_for(rules: Sequence[Rule], key: str, text: str) -> tuple[Rule, dict[str
     return None
 
 
-def said(text: str, facts: Facts) -> str:
+def fill(text: str, facts: Facts) -> str:
     """The text with every `{{name}}` filled in; what is not known is left empty."""
     return VARIABLE.sub(lambda found: _text(value(found[1], facts)), text)
 
@@ -75,7 +75,7 @@ def move(script: Rule, standing: Standing, facts: Facts) -> Move:
         return _brief(script, standing, facts)
     rule, groups = found
     facts = {**facts, **groups}
-    final, summary = (said(rule[name], facts) if rule.get(name) else None for name in ("final", "summary"))
+    final, summary = (fill(rule[name], facts) if rule.get(name) else None for name in ("final", "summary"))
     end = Move(None, True, final, summary)
     number = _number(rule.get("rounds"), facts)
     if rule["ends"] == "starter" and number is not None and standing.began_here and standing.said >= number:
@@ -87,10 +87,10 @@ def move(script: Rule, standing: Standing, facts: Facts) -> Move:
     return Move(text, True, final, summary) if last else Move(text)
 
 
-def opening(script: Rule, purpose: str, facts: Facts) -> str:
+def first_message(script: Rule, purpose: str, facts: Facts) -> str:
     """The first message of a conversation with this purpose."""
     found = rule_for(script["conversations"], "about", purpose)
-    text = said(found[0]["opening"], {**facts, **found[1]}) if found and found[0].get("opening") else ""
+    text = fill(found[0]["opening"], {**facts, **found[1]}) if found and found[0].get("opening") else ""
     return text or purpose
 
 
@@ -105,7 +105,7 @@ def turns_for(script: Rule, purpose: str, facts: Facts, rounds: object = None) -
     return max(FEWEST_TURNS, min(turns, MOST_TURNS))
 
 
-def asked(about: str, agent_id: str, person_id: str) -> str:
+def conversation_purpose(about: str, agent_id: str, person_id: str) -> str:
     """The purpose of a conversation that a person wants: it says so, and an agent that starts again reads it there."""
     return f"{about} (asked of {agent_id} by {person_id})"
 
@@ -121,7 +121,7 @@ def _brief(script: Rule, standing: Standing, facts: Facts) -> Move:
     if standing.began_here:
         return Move(None, True, summary=standing.last or None)
     text = script.get("otherwise")
-    return Move(said(text, facts) if text else None, True)
+    return Move(fill(text, facts) if text else None, True)
 
 
 def _reply(rule: Rule, standing: Standing, facts: Facts) -> str | None:
@@ -131,16 +131,16 @@ def _reply(rule: Rule, standing: Standing, facts: Facts) -> str | None:
         for pattern, reply in replies.items():
             groups = fits(pattern, standing.last.strip())
             if groups is not None:
-                return said(reply, {**facts, **groups})
+                return fill(reply, {**facts, **groups})
     else:
         number = standing.said - 1 if standing.began_here else standing.said
         if 0 <= number < len(replies):
-            return said(replies[number], facts)
-    return said(rule["otherwise"], facts) if rule.get("otherwise") else None
+            return fill(replies[number], facts)
+    return fill(rule["otherwise"], facts) if rule.get("otherwise") else None
 
 
 def _number(value: object, facts: Facts) -> int | None:
-    text = said(str(value), facts) if value is not None else ""
+    text = fill(str(value), facts) if value is not None else ""
     return int(text) if text.isdecimal() else None
 
 

@@ -78,7 +78,7 @@ def _explained(tail: str, directory: Path) -> str:
         return tail
     from toryo import sandbox_signs  # most commands succeed
 
-    return "\n".join([tail.rstrip(), *sandbox_signs.told(tail, directory)])
+    return "\n".join([tail.rstrip(), *sandbox_signs.sign_lines(tail, directory)])
 
 
 def _problem(code: int | None, in_time: bool, limit: float | None) -> str | None:

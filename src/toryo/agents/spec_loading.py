@@ -14,7 +14,7 @@ from toryo.agents.agent_loop import say
 WRONG_CONFIGURATION = 78
 
 
-def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
+def load_document(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
     """The document of `--file`; ends the process before its sign-in if the document has mistakes."""
     path = _file(kind, sys.argv[1:])
     try:

@@ -49,14 +49,14 @@ class Program:
         return asdict(self)
 
 
-def known(environ: Mapping[str, str]) -> list[Program]:
+def model_programs(environ: Mapping[str, str]) -> list[Program]:
     """The programs of models, each looked for on the PATH."""
     from toryo.coordinator.providers import BUILT_IN
 
-    return seen((BUILT_IN[name] for name in KNOWN), environ)
+    return programs_of((BUILT_IN[name] for name in KNOWN), environ)
 
 
-def seen(providers: Iterable[Provider], environ: Mapping[str, str]) -> list[Program]:
+def programs_of(providers: Iterable[Provider], environ: Mapping[str, str]) -> list[Program]:
     """Each provider's program, in the environment that an agent would have; asked all at once."""
     every = list(providers)
     with ThreadPoolExecutor(max_workers=max(1, len(every))) as several:
@@ -64,9 +64,9 @@ def seen(providers: Iterable[Provider], environ: Mapping[str, str]) -> list[Prog
 
 
 def _agents_own(provider: Provider, environ: Mapping[str, str]) -> dict[str, str]:
-    from toryo.coordinator.environment import allowed
+    from toryo.coordinator.environment import allowed_variables
 
-    return {**allowed(environ, provider.env), **provider.settings}
+    return {**allowed_variables(environ, provider.env), **provider.settings}
 
 
 def _seen(provider: Provider, environ: Mapping[str, str]) -> Program:

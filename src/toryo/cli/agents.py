@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from toryo import provider_options
+from toryo.chosen_ids import MOST_REPLICAS
 from toryo.cli import agent_run, clearing, edits, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Misuse
@@ -98,19 +100,26 @@ def add(app: typer.Typer) -> None:
     **_DESCRIBED,
     projects=Annotated[list[str] | None, option("PRJ", "A project it belongs to; repeatable.")],
 )
-def add_agent(here: Here, body: dict[str, Any], yes: wider_rights.YesOfAgents = False) -> None:
+def add_agent(
+    here: Here,
+    body: dict[str, Any],
+    count: Annotated[int, option("N", "Make several of it: ID-1, ID-2, …", min=1, max=MOST_REPLICAS)] = 1,
+    yes: wider_rights.YesOfAgents = False,
+) -> None:
     """Create an agent. Its passkey is printed only once."""
-    body["provider_options"] = _said(body.get("provider_options"))
-    answer = wider_rights.send(here, "POST", "/agents", body, yes=yes)
-    made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
-    here.answer(answer, lambda: _print_made(answer, made))
+    body["provider_options"] = _without_removed(body.get("provider_options"))
+    for number in range(1, count + 1):
+        numbered = {"id": f"{body['id']}-{number}"} if count > 1 else {}
+        answer = wider_rights.send(here, "POST", "/agents", {**body, **numbered}, yes=yes or number > 1)
+        made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
+        here.answer(answer, partial(_print_made, answer, made, last=number == count))
 
 
-def _print_made(answer: dict[str, Any], made: str) -> None:
+def _print_made(answer: dict[str, Any], made: str, *, last: bool) -> None:
     """People sign in by a link; programs that start by themselves by the passkey."""
     agent = answer["agent"]
     if agent["kind"] == "ai":
-        _print_passkey(answer, made)
+        _print_passkey(answer, made, last=last)
         return
     owns = " An owner may do everything on this server." if agent["role"] == "owner" else ""
     output.done(made)
@@ -138,7 +147,7 @@ def show_agent(here: Here, agent: Id) -> None:
     reached = ", ".join(
         f"{each['project_id']}: {each['network']} ({each['setting']})" for each in answer.get("networks", [])
     )
-    shown = {**_shown(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
+    shown = {**_with_defaults(answer["agent"]), "network": reached, "cooldown": "; ".join(held)}
     here.answer(answer, lambda: output.fields(shown))
 
 
@@ -173,7 +182,7 @@ def edit_agent(
     """Change an agent, or the projects it belongs to. Options that are not given stay as they are."""
     body = clearing.cleared("agent", clear, body)
     if "replace_options" in body:
-        body["provider_options"] = _said(body.get("provider_options")) or {}
+        body["provider_options"] = _without_removed(body.get("provider_options")) or {}
     if not (body or project or leave):
         raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
     before = here.get(f"/agents/{agent}")["agent"]
@@ -181,7 +190,7 @@ def edit_agent(
     moved = [here.send("POST", f"/projects/{each}/members/{agent}")["changed"] for each in project or []]
     moved += [here.send("DELETE", f"/projects/{each}/members/{agent}")["changed"] for each in leave or []]
     after = here.get(f"/agents/{agent}")
-    told = edits.told(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
+    told = edits.edit_line(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
     here.answer({**after, "changes": changes}, lambda: output.done(told))
 
 
@@ -204,7 +213,7 @@ def _yaml(text: str, what: str) -> Document:
         raise Misuse(str(mistakes), "Write a mapping, or @FILE with one.") from None
 
 
-def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
+def _without_removed(options: dict[str, Any] | None) -> dict[str, Any] | None:
     """Without those to remove: where there are none yet, there is nothing to remove."""
     return None if options is None else {name: option for name, option in options.items() if option is not None}
 
@@ -215,7 +224,7 @@ def _may(agent: dict[str, Any]) -> str:
     return f" (permissions: {options['permissions']}{commands})" if options.get("permissions") else ""
 
 
-def _shown(agent: dict[str, Any]) -> dict[str, Any]:
+def _with_defaults(agent: dict[str, Any]) -> dict[str, Any]:
     """With the options that hold because nothing else is said, and what is wrong with them."""
     said, holds = agent["provider_options"], agent["effective_options"]
     by_default = {f"  {name}": f"{value} (default)" for name, value in holds.items() if name not in said}
@@ -237,10 +246,11 @@ def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
     output.say(f"Details: toryo why {agent}")
 
 
-def _print_passkey(answer: Mapping[str, Any], what: str) -> None:
+def _print_passkey(answer: Mapping[str, Any], what: str, *, last: bool = True) -> None:
     output.done(what)
     output.fields({"passkey": answer["passkey"]})
-    output.say("Save the passkey: it is shown only once. Agents that a Coordinator starts do not need it.")
+    if last:
+        output.say("Save the passkey: it is shown only once. Agents that a Coordinator starts do not need it.")
 
 
 _NOW = "{agent_id} is {agent[status]}"

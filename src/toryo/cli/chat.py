@@ -144,7 +144,7 @@ def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, An
             return _exchange(panel, sent, answers)
     raise Failure(
         f"{panel.agent} has not answered within {output.duration(wait)}."
-        f" {message_format.standing(panel.agent, panel.status)}",
+        f" {message_format.presence_line(panel.agent, panel.status)}",
         f"The message is kept and delivered when the agent starts. See why: toryo why {panel.agent}",
         {**_exchange(panel, sent, []), "success": False},
     )
@@ -189,7 +189,7 @@ def _as_it_comes(here: Here, panel: Panel) -> Show:
             output.say(state)
         if not here.json:
             for message in heard.messages:
-                output.done(*message_format.told(message))
+                output.done(*message_format.message_lines(message))
             sys.stdout.flush()
 
     show(Heard(status=panel.status))

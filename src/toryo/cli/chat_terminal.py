@@ -16,7 +16,7 @@ from typing import Any
 
 from toryo.cli import message_format, text_layout
 from toryo.cli.chat_panel import Heard, Panel
-from toryo.cli.exit_codes import of
+from toryo.cli.exit_codes import failure_of
 from toryo.cli.output import room
 from toryo.domain.texts import printable
 
@@ -52,7 +52,7 @@ def _show_before(panel: Panel, screen: Screen) -> None:
     for at, each in enumerate(said[begin:], begin):
         if at == first_new:
             screen.show(f"-- {unread} new --")
-        screen.show(_told(each, panel.agent))
+        screen.show(_line_of(each, panel.agent))
 
 
 def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
@@ -60,7 +60,7 @@ def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
         for heard in panel.looks():
             screen.show(news.of(heard))
             for message in heard.messages:
-                screen.show(_told(message, panel.agent))
+                screen.show(_line_of(message, panel.agent))
     except Exception as error:  # noqa: BLE001 - the error is shown by the thread that reads the input
         screen.fail(error)
 
@@ -79,15 +79,15 @@ def _say(panel: Panel, screen: Screen, content: str) -> None:
     try:
         panel.say(content, math.inf)
     except Exception as error:
-        failure = of(error)
+        failure = failure_of(error)
         if failure is None:
             raise
         screen.show(f"not sent: {failure.sentence()}")
 
 
-def _told(message: dict[str, Any], agent: str) -> str:
+def _line_of(message: dict[str, Any], agent: str) -> str:
     mine = message["kind"] == "message" and message["from_agent_id"] != agent
-    return "\n".join(message_format.told(message, message["from_agent_id"] if mine else None))
+    return "\n".join(message_format.message_lines(message, message["from_agent_id"] if mine else None))
 
 
 class Screen:

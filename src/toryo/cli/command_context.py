@@ -106,7 +106,7 @@ class Here:
         from toryo.client import Client, server_discovery
 
         try:
-            with waiting.told("the server, which is starting"):
+            with waiting.notice("the server, which is starting"):
                 found = server_discovery.find(
                     self.server, self.token, self.data_dir, role="owner", wait_seconds=self.starts_within_seconds
                 )
@@ -154,7 +154,7 @@ class Here:
 
         try:
             client = self.client
-            with waiting.told(f"an answer from {client.address}", waits):
+            with waiting.notice(f"an answer from {client.address}", waits):
                 return ask(client)
         except ProtocolError as error:
             raise ServerAway(

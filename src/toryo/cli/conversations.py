@@ -124,6 +124,6 @@ def _conversation(each: dict[str, Any]) -> tuple[Any, ...]:
 
 def _print_said(said: list[dict[str, Any]]) -> None:
     for each in said:
-        output.done(*message_format.told(each))
+        output.done(*message_format.message_lines(each))
     if not said:
         output.say("The conversation has no messages.")

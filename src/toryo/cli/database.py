@@ -20,7 +20,7 @@ import typer
 from toryo import data_directories, process_locks
 from toryo.cli import output
 from toryo.cli.command_context import Here, argument, command, flag, option
-from toryo.cli.exit_codes import Failure, Misuse, ServerAway, missing
+from toryo.cli.exit_codes import Failure, Misuse, ServerAway, missing_file
 
 if TYPE_CHECKING:
     from toryo.storage.engine.database import Database
@@ -107,7 +107,7 @@ def restore(
     from toryo.storage import backup
 
     if not file.is_file():
-        raise missing(file, "Choose a file that toryo db backup made.")
+        raise missing_file(file, "Choose a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
         _upgrade(here, opened)
         try:

@@ -22,7 +22,7 @@ import toryo
 from toryo import data_directories
 from toryo.cli import output
 from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import FAILED, of
+from toryo.cli.exit_codes import FAILED, failure_of
 from toryo.data_directory_trust import Untrusted
 
 if TYPE_CHECKING:
@@ -126,10 +126,12 @@ def _of_machine(here: Here) -> Iterator[Finding]:
 
 
 def _dashboard() -> Finding:
-    from toryo.server.dashboard_files import NOT_BUILT, built
+    from toryo.server.dashboard_files import NOT_BUILT, is_built
 
     what, _, instruction = NOT_BUILT.partition(". ")
-    return Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)
+    return Finding(
+        "dashboard", is_built(), "built" if is_built() else what, "" if is_built() else instruction, needed=False
+    )
 
 
 def _data_directory(place: Path) -> Finding:
@@ -189,7 +191,7 @@ def _of_server(here: Here) -> Iterator[Finding]:
     try:
         status = here.get("/status")
     except Exception as error:
-        failure = of(error)
+        failure = failure_of(error)
         if failure is None:
             raise
         what, _, further = failure.what.partition(". ")
@@ -413,7 +415,7 @@ def _of_programs(team: Team, places: Sequence[Place]) -> Iterator[Finding]:
 
     for place in places:
         of = f"; on the PATH of {place.of}" if len(places) > 1 else ""
-        for program in agent_programs.known(place.environ):
+        for program in agent_programs.model_programs(place.environ):
             users = team.users(program.name)
             well = program.ok and program.logged_in is not False
             used = f"; used by {', '.join(users)}" if users and not well else ""

@@ -19,7 +19,7 @@ def changes(kind: str, given: dict[str, Any], cleared: Iterable[str] | None, ins
     return body
 
 
-def told(name: str, before: Mapping[str, Any], after: Mapping[str, Any], changes: Iterable[str] = ()) -> str:
+def edit_line(name: str, before: Mapping[str, Any], after: Mapping[str, Any], changes: Iterable[str] = ()) -> str:
     """`before` and `after` are what the server shows of it; `changes` are in words."""
     changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
     listed = [*changes]

@@ -51,7 +51,7 @@ def events(
             if here.json:
                 output.line(each)
             else:
-                output.done(told(each), indent=INDENT)
+                output.done(event_line(each), indent=INDENT)
         answer = here.get("/events", after=last, limit=PAGE, wait_seconds=WAIT_SECONDS, **only)
         found, last = answer["events"], answer["last"]
 
@@ -88,10 +88,10 @@ def pages(read: Callable[[int], dict[str, Any]], after: int = 0) -> Iterator[dic
 
 def _print(found: list[dict[str, Any]]) -> None:
     for each in found:
-        output.done(told(each), indent=INDENT)
+        output.done(event_line(each), indent=INDENT)
 
 
-def told(event: dict[str, Any]) -> str:
+def event_line(event: dict[str, Any]) -> str:
     """One event on one line: number, time, what, who did it, to what, with what."""
     subjects = [event.get(f"{name}_id") for name in ("project", "task", "agent", "launch")]
     about = " ".join(dict.fromkeys(subject for subject in subjects if subject and subject != event.get("actor_id")))

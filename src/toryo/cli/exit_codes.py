@@ -56,7 +56,7 @@ class Refused(Failure):
     exit_code = REFUSED
 
 
-def missing(file: Path, instruction: str) -> Misuse:
+def missing_file(file: Path, instruction: str) -> Misuse:
     """Of a file that was named and is not there: the one that was probably meant, else what to do."""
     near = near_file(file)
     return Misuse(f"{file} does not exist.", instruction if near is None else f"Did you mean {near}?")
@@ -72,14 +72,14 @@ def near_file(file: Path) -> Path | None:
     return None if name is None else file.with_name(name)
 
 
-def of(error: BaseException) -> Failure | None:
+def failure_of(error: BaseException) -> Failure | None:
     """The failure that an error means to the person who typed the command; None if it is a defect of ours."""
     if isinstance(error, Failure):
         return error
     if isinstance(error, Untrusted):
         return Misuse(error.what, error.instruction)
     if isinstance(error, FileNotFoundError) and isinstance(error.filename, str) and near_file(Path(error.filename)):
-        return missing(Path(error.filename), "")
+        return missing_file(Path(error.filename), "")
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         return Misuse(f"{name}{error.strerror or error}", "Check the path and its permissions.")

@@ -60,7 +60,7 @@ def forecast(
         **forecasts.document(work.play(runs, seed), len(work.team.tasks), work.learnt),
         "accounts": _running_dry(here, {each.id for each in work.team.agents}),
     }
-    here.answer(found, lambda: output.done(*_told(found, time.time())))
+    here.answer(found, lambda: output.done(*_lines_of(found, time.time())))
 
 
 def _running_dry(here: Here, agents: Collection[str]) -> list[dict[str, Any]]:
@@ -247,7 +247,7 @@ def _split(every: Sequence[Mapping[str, Any]], team: Manifest) -> dict[str, list
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _told(found: Mapping[str, Any], now: float) -> Iterator[str]:
+def _lines_of(found: Mapping[str, Any], now: float) -> Iterator[str]:
     if not found["runs"]:
         yield "There are no open tasks (drafts in the backlog do not count)."
         return

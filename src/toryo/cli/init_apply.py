@@ -60,7 +60,7 @@ def init(
     ask = terminal_questions.possible(here) and not yes
     if sys.stderr.isatty() and not here.json:
         output.say("Looking for agent programs and their logins ...")
-    found = agent_programs.known(os.environ)
+    found = agent_programs.model_programs(os.environ)
     wanted = _wanted(provider or [], found)
     doubt = _doubt(directory)
     if doubt and not (ask and terminal_questions.yes(f"{doubt} Continue?")):

@@ -53,7 +53,7 @@ def _built(given: list[str]) -> Any:
 def _explain(error: Exception, *, as_json: bool) -> int:
     from toryo.cli import output
 
-    failure = exit_codes.of(error)
+    failure = exit_codes.failure_of(error)
     if failure is None:
         # A bug in Toryo: the report needs the whole traceback.
         raise error

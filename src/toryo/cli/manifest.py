@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from toryo import artifact_limits, provider_options
+from toryo.chosen_ids import MOST_REPLICAS
 from toryo.cli.exit_codes import Misuse
 from toryo.domain import acceptance, conflict_forecast, ids, review_checks
 from toryo.domain.errors import Refusal
@@ -40,6 +41,10 @@ class _Entry(BaseModel):
     def where(self) -> yaml_documents.Path:
         """Where in the file it stands."""
         return self._where
+
+    def each(self) -> Iterator[Any]:
+        """All that the entry stands for."""
+        yield self
 
     def put(self, where: yaml_documents.Path) -> None:
         self._where = where
@@ -65,6 +70,8 @@ class Project(_Entry):
 class Agent(_Entry):
     id: str
     """1-64 of `a-z 0-9 . _ -`."""
+    replicas: int | None = Field(None, ge=1, le=MOST_REPLICAS)
+    """Makes that many of it: id-1, id-2, …"""
     role: Literal["worker", "manager", "owner"]
     """`owner` is for people."""
     kind: Literal["ai", "human"] = "ai"
@@ -89,6 +96,16 @@ class Agent(_Entry):
     """What its program takes, such as a `playbook`: all of it, options not listed here are removed."""
     projects: list[str] = Field(default_factory=list)
     """The projects it belongs to, by id or name."""
+
+    def each(self) -> Iterator[Agent]:
+        if self.replicas is None:
+            yield self
+            return
+        for number in range(1, self.replicas + 1):
+            named = {} if self.name is None else {"name": f"{self.name} {number}"}
+            one = self.model_copy(update={"id": f"{self.id}-{number}", "replicas": None, **named})
+            one.model_fields_set.discard("replicas")
+            yield one
 
 
 class DiffLimits(_Entry):
@@ -212,8 +229,9 @@ class Manifest(_Entry):
                     names = [each.get(key) for key in ("id", "name", "title")] if isinstance(each, dict) else []
                     manifest._named.setdefault(kind, []).extend(name for name in names if isinstance(name, str))
                     continue
-                entry.put((kind, number))
-                found.append(entry)
+                for one in entry.each():
+                    one.put((kind, number))
+                    found.append(one)
         return manifest
 
     def left_out(self, kind: Literal["projects", "agents", "tasks"]) -> list[str]:

@@ -141,7 +141,7 @@ def prepared(here: Here, manifest: Manifest, *, yes: bool = False) -> Prepared:
     for project in manifest.projects:
         known = there.projects.get(project.id or project.name)
         same = known is not None and known["working_directory"] == str(project.directory)
-        wrong = None if yes or same else projects.missing(here, project.directory)
+        wrong = None if yes or same else projects.directory_problem(here, project.directory)
         if wrong is not None:
             manifest.mistake(
                 project, "directory", message=f"{wrong} (if the directory is on another machine, add --yes)"
@@ -286,7 +286,7 @@ def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
             candidates = there.known(manifest, tasks[0].project)  # the circle is noted as a mistake
         for task in tasks:
             _refuse_unknown(manifest, task, "project", task.project, projects, "project")
-            if task.assignee is not None:
+            if task.assignee is not None and not task_lookup.is_anyone(task.assignee):
                 _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
             _refuse_unknown_tasks(manifest, task, tasks, candidates)
     manifest_plans.check(there.team(manifest))
@@ -472,6 +472,8 @@ def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: He
             wanted = {key: each for key, each in wanted.items() if key not in fixed}
             # Only the task itself shows its context and its checks; the list is brief.
             one = here.get(f"/tasks/{one['task_id']}")["task"]
+            if task.assignee is not None and task_lookup.is_for(one, task.assignee):
+                del wanted["assignee_id"]
             _patch(plan, task, "task", one["task_id"], wanted, one)
         plan.tasks.append(Known(task, one, str(one["task_id"]), project))
 
@@ -573,7 +575,7 @@ def _located(manifest: Manifest, entry: Project | Agent | Task) -> Iterator[None
 
 
 def _refused(manifest: Manifest, entry: Project | Agent | Task, refusal: Any) -> Refused:
-    found = exit_codes.of(refusal)
+    found = exit_codes.failure_of(refusal)
     assert found is not None
     return Refused(
         f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {manifest.after}".strip(), found.details

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, wider_rights
+from toryo.cli import output, task_lookup, wider_rights
 from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.domain.budgets import OF_TASK
 from toryo.domain.tasks import CLOSED
@@ -171,7 +171,7 @@ def _task(each: dict[str, Any], titles: dict[str, str], project_id: str, *, live
     entry: dict[str, Any] = {"project": project_id, "title": titles[each["id"]], "status": status}
     said = {
         "description": each["description"],
-        "assignee": each["assignee_id"],
+        "assignee": task_lookup.whose(each),
         "priority": None if each["priority"] == "medium" else each["priority"],
         "parent": titles.get(each["parent_task_id"] or ""),
         "depends_on": [titles[other] for other in each["dependencies"] if other in titles],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from toryo.cli import init_teams
 from toryo.cli.command_context import argument, option
-from toryo.cli.exit_codes import Misuse, missing, near_file
+from toryo.cli.exit_codes import Misuse, missing_file, near_file
 
 if TYPE_CHECKING:
     from toryo.cli.manifest import Manifest
@@ -56,4 +56,4 @@ def _no_file(path: Path, command: str) -> Misuse:
         return Misuse(
             f"There is no {path} here; {above} exists above.", f"Name that one: {typed} {shlex.quote(str(above))}"
         )
-    return missing(path, f"Pass the path of a {TEAM}, or create one with `toryo init`.")
+    return missing_file(path, f"Pass the path of a {TEAM}, or create one with `toryo init`.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from toryo.cli import output
+from toryo.cli import output, task_lookup
 from toryo.cli.manifest import Task
 from toryo.domain.tasks import Start
 from toryo.domain.texts import one_line
@@ -58,7 +58,9 @@ def _reason(
     if status == "backlog":
         return "backlog"
     if assignee is None:
-        return None if known.get("agent_type") else "unassigned"
+        return None if known.get("agent_type") or known.get("pool") else "unassigned"
+    if task_lookup.is_anyone(assignee):
+        return None  # whoever is free starts it, in every project
     if assignee in people:
         return "person"
     if status == "in_progress" or known.get("review_of"):

@@ -19,14 +19,14 @@ _STATES = {
 _NEEDS_NO_REASON = ("connected", "terminating", "person")
 
 
-def told(message: dict[str, Any], me: str | None = None) -> list[str]:
+def message_lines(message: dict[str, Any], me: str | None = None) -> list[str]:
     """When, who, what; further lines below the first. `me` is called you."""
     who = "you" if message["from_agent_id"] == me else one_line(message["from_name"])
     first, *further = printable(message["content"]).split("\n")
     return [f"{output.clock(message['created_at'])}  {who}: {first}", *(f"    {each}" for each in further)]
 
 
-def standing(agent: str, status: dict[str, Any]) -> str:
+def presence_line(agent: str, status: dict[str, Any]) -> str:
     """Whether an agent is there, and if not, why not."""
     state = _STATES.get(status["state"], status["state"])
     until = f" until {output.clock(status['until'])}" if status.get("until") else ""
@@ -47,7 +47,7 @@ class News:
             news = None if self._away else "Cannot reach the server. Trying again …"
             self._away = True
             return news
-        said = standing(self._agent, heard.status)
+        said = presence_line(self._agent, heard.status)
         back = "The server is back. " if self._away else ""
         news = f"{back}{said}" if back or said != self._said else None
         self._said, self._away = said, False

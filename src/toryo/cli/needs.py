@@ -73,7 +73,7 @@ def _print_conditions(found: list[dict[str, Any]]) -> None:
 
 def _print(items: list[dict[str, Any]]) -> None:
     for item in items:
-        output.done(*told(item))
+        output.done(*need_lines(item))
         output.commands(*(f"  {line}" for line in _what_to_do(item)))
 
 
@@ -99,13 +99,13 @@ def _labelled(action: dict[str, Any]) -> str:
     return f"{action['name'].replace('_', ' ')}: {action['command']}"
 
 
-def told(item: dict[str, Any]) -> list[str]:
+def need_lines(item: dict[str, Any]) -> list[str]:
     """Since when and what, then the words; what can be done is printed below."""
     request = item.get("request")
     if item.get("questions"):
-        asked_ = [line for each in item["questions"] for line in questions.told(each)]
+        asked_ = [line for each in item["questions"] for line in questions.question_lines(each)]
         return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {line}" for line in asked_)]
-    words = asked(request) if request is not None else _paragraphs(item["text"])
+    words = request_lines(request) if request is not None else _paragraphs(item["text"])
     return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {word}" for word in words if word)]
 
 
@@ -120,7 +120,7 @@ def _paragraphs(text: str) -> list[str]:
     return [output.in_local_time(one_line(each)) for each in found]
 
 
-def asked(request: dict[str, Any]) -> list[str]:
+def request_lines(request: dict[str, Any]) -> list[str]:
     """What somebody is asked to approve: who asks, and every text that counts, marked as somebody's words by a bar."""
     wish = f", for {request['asked_for']}" if request["asked_for"] else ""
     lines = [f"Requested by {request['asked_by']}{wish}. Would be assigned to {request['assignee_id'] or 'no one'}."]

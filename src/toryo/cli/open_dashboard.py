@@ -74,9 +74,9 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
     a token at hand (another one's database, another person's) is told as it is: the link is a help, not what it came
     up for.
     """
-    from toryo.server.dashboard_files import NOT_BUILT, built
+    from toryo.server.dashboard_files import NOT_BUILT, is_built
 
-    if not built():
+    if not is_built():
         output.say(NOT_BUILT)
         return
     if not sys.stderr.isatty():
@@ -85,7 +85,7 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
     try:
         address = link(here)["url"]
     except Exception as error:  # noqa: BLE001 - whatever it is, the server is up and goes on
-        reason = exit_codes.of(error)
+        reason = exit_codes.failure_of(error)
         output.say(f"No sign-in link could be created ({reason.what if reason else error}). Run: toryo open")
         return
     output.say(f"Sign in with this link, which works once within ten minutes: {address}")

@@ -83,7 +83,7 @@ def edit_person(
         wider_rights.confirm(here, wider_rights.of_role(known.get(person), body["login"]))
     before: dict[str, Any] = next((each for each in here.get("/people")["people"] if each["person_id"] == person), {})
     answer = here.send("PATCH", f"/people/{person}", body)
-    here.answer(answer, lambda: output.done(edits.told(person, before, answer["person"])))
+    here.answer(answer, lambda: output.done(edits.edit_line(person, before, answer["person"])))
 
 
 @command(group, "password")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toryo import data_directories, process_locks
-from toryo.cli import manifest_file, output
+from toryo.cli import manifest_file, output, task_lookup
 from toryo.cli.command_context import Here, command, option
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
@@ -163,9 +163,10 @@ class _Plan:
 
     def _agents(self) -> Iterator[str]:
         shares = self._shares()
-        able = len([agent for agent in shares if agent is not None])
+        named = [agent for agent in shares if agent is not None and not task_lookup.is_anyone(agent)]
+        able = len(named) if set(shares) <= {None, *named} else len(self.programs)
         for agent, count in shares.items():
-            program = "" if agent is None else f" ({self.programs.get(agent) or 'no program'})"
+            program = f" ({self.programs.get(agent) or 'no program'})" if agent in named else ""
             yield f"{agent or 'nobody'}{program}: {'1 task' if count == 1 else f'{count} tasks'}"
         if (at_once := min(able, self.at_once)) < self.graph.width:
             few = f"{able} {'agent has' if able == 1 else 'agents have'} tasks"
@@ -271,7 +272,7 @@ def _work(here: Here | None, ready: Prepared, left: Sequence[Known], at_once: in
     tasks = [_played(each, titles) for each in left]
     team = forecast.manifest({"projects": [*projects.values()], "agents": [*agents.values()], "tasks": tasks})
     roles = {agent.id: agent.role for agent in team.agents}
-    how = recording.applied(ready.manifest.simulation or Simulation(), recorded, roles)
+    how = recording.apply(ready.manifest.simulation or Simulation(), recorded, roles)
     return forecast.Work(team, recorded, at_once, simulation=how)
 
 
@@ -289,7 +290,7 @@ def _played(each: Known, titles: set[tuple[str, str]]) -> dict[str, Any]:
 
 def _assignee(each: Known) -> str | None:
     there: str | None = each.found["assignee_id"] if each.found is not None else None
-    return each.task.assignee or there
+    return there or each.task.assignee
 
 
 def _counted(kind: str, names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from toryo.cli import output
 from toryo.cli.command_context import Here, argument, command, option
-from toryo.cli.exit_codes import Failure, Misuse, missing
+from toryo.cli.exit_codes import Failure, Misuse, missing_file
 
 group = typer.Typer(help="Check a playbook without a server.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -42,7 +42,7 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     from toryo.formats import playbook_format, yaml_documents
 
     if not file.is_file():
-        raise missing(file, "Pass the path of a playbook or of a toryo.yaml.")
+        raise missing_file(file, "Pass the path of a playbook or of a toryo.yaml.")
     try:
         document = yaml_documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):

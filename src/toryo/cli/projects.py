@@ -90,7 +90,7 @@ def edit_project(
     body = edits.changes("project", body, clear, "Use --name, --dir, --description, --set KEY=VALUE or --clear NAME.")
     before = here.get(f"/projects/{project}")["project"]
     answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
-    here.answer(answer, lambda: output.done(edits.told(project, before, answer["project"])))
+    here.answer(answer, lambda: output.done(edits.edit_line(project, before, answer["project"])))
     if body.keys() & {"settings", "working_directory"}:
         _warn(here, answer["project"])
 
@@ -102,7 +102,7 @@ _one.says("resume", "POST /resume", "Resume a paused or archived project.", _NOW
 _one.says("archive", "POST /archive", "Archive a project: its agents stop until it is resumed.", _NOW)
 
 
-def missing(here: Here, path: Path) -> str | None:
+def directory_problem(here: Here, path: Path) -> str | None:
     """What is wrong with a working directory. Of one on another machine nothing is known here."""
     if path.is_dir() or not here.client.address.local:
         return None
@@ -132,7 +132,7 @@ def _warn(here: Here, project: dict[str, Any]) -> None:
 
 def _directory(here: Here, given: Path, *, yes: bool) -> str:
     path = given.expanduser().resolve()
-    wrong = missing(here, path)
+    wrong = directory_problem(here, path)
     if wrong is not None and not yes:
         raise Misuse(
             f"{wrong} with --dir.",

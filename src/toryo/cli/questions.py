@@ -117,12 +117,12 @@ def in_words(question: dict[str, Any]) -> str:
 
 
 def _print(question: dict[str, Any]) -> None:
-    output.done(*told(question), f"  {_ended(question)}")
+    output.done(*question_lines(question), f"  {_ended(question)}")
     if question["state"] == "open":
         output.commands(*commands(question))
 
 
-def told(question: dict[str, Any]) -> list[str]:
+def question_lines(question: dict[str, Any]) -> list[str]:
     """What is asked, and what can be chosen."""
     lines = printable(question["question"]).strip().split("\n")
     shown = [

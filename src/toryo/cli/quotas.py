@@ -69,7 +69,7 @@ def edit_quota(here: Here, account: Account, body: dict[str, Any], clear: cleari
     path = f"/quotas/{quote(account, safe='')}"
     before = _settings(here.get(path))
     answer = here.send("PATCH", path, body)
-    here.answer(answer, lambda: output.done(edits.told(account, before, _settings(answer))))
+    here.answer(answer, lambda: output.done(edits.edit_line(account, before, _settings(answer))))
 
 
 def _settings(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, task_lookup
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.events import pages
-from toryo.cli.exit_codes import Misuse, missing
+from toryo.cli.exit_codes import Misuse, missing_file
 
 if TYPE_CHECKING:
     from toryo.cli.manifest import Manifest
@@ -59,7 +59,7 @@ def simulate(
     known = _recorded(here, recorded) if recorded is not None else None
     runs = [_play(file, seed, known, keep) for file in files]
     document = {"success": True, "runs": [each.document for each in runs]}
-    here.answer(document, lambda: output.done(*_told(runs, keep)))
+    here.answer(document, lambda: output.done(*_lines_of(runs, keep)))
 
 
 @contextmanager
@@ -87,13 +87,13 @@ def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, ke
     from toryo.simulation.world import World, quiet
 
     if not file.is_file():
-        raise missing(file, "Pass the path of a toryo.yaml, or create one with `toryo init`.")
+        raise missing_file(file, "Pass the path of a toryo.yaml, or create one with `toryo init`.")
     team = manifests.noted(file, after="")
     simulation = _simulation(team)
     if known is not None:
         from toryo.simulation import recording
 
-        simulation = recording.applied(simulation, known, {agent.id: agent.role for agent in team.agents})
+        simulation = recording.apply(simulation, known, {agent.id: agent.role for agent in team.agents})
     seed = simulation.seed if seed is None else seed
     begins_at = BEGINS_AT if keep is None else _lately(simulation.hours)
     with quiet():
@@ -102,7 +102,7 @@ def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, ke
             simulated_server.apply(world, team)
             run = Run(world, simulation, simulated_server.programs(team), seed)
             run.run()
-            found = results.of(run, _name(file))
+            found = results.results_of(run, _name(file))
             if keep is not None:
                 with _writing(keep):
                     keeping.keep(run, keep / DATABASE)
@@ -143,7 +143,7 @@ def _simulation(team: Manifest) -> Simulation:
                 team.note(at, f"simulation.arrivals[{number}].{key}: there is no {what} {name!r}; {hint}")
         _check_member(team, ("simulation", "arrivals", number, "assignee"), arrival.assignee, arrival.project)
     for task in team.tasks:
-        if task.assignee is not None:
+        if task.assignee is not None and not task_lookup.is_anyone(task.assignee):
             _check_member(team, (*task.where, "assignee"), task.assignee, task.project)
     team.fail_if_mistaken()
     return simulation
@@ -252,7 +252,7 @@ def _of_directory(path: Path) -> Mapping[str, Recorded]:
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _told(runs: Sequence[Results], keep: Path | None) -> list[str]:
+def _lines_of(runs: Sequence[Results], keep: Path | None) -> list[str]:
     from toryo.simulation.rows import rows as rows_of_agents
     from toryo.simulation.waiting import WAITS
 

@@ -88,7 +88,7 @@ class Source:
         answer = here.send("PATCH", path, body)
         after = answer[self.kind]
         name = path.rpartition("/")[2]
-        here.answer(answer, lambda: output.done(f"{edits.told(name, before, after)}{self._then(after)}"))
+        here.answer(answer, lambda: output.done(f"{edits.edit_line(name, before, after)}{self._then(after)}"))
 
     def pause(self, here: Here, given: str, reason: str | None) -> None:
         answer = here.send("POST", self.path(here, given, "/pause"), {"reason": reason})

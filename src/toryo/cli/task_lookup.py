@@ -40,6 +40,31 @@ def task(here: Asked, typed: str) -> str:
     return str(found[0]["task_id"]) if found else typed
 
 
+def whose(task: Mapping[str, Any]) -> str | None:
+    """Its assignee; as long as it goes to anyone who is free, as that is written: any, or any:WORD,WORD."""
+    from toryo.chosen_ids import ANY
+
+    pool, assignee = task.get("pool"), task.get("assignee_id")
+    if assignee is not None or pool is None:
+        return assignee
+    return ":".join(filter(None, (ANY, ",".join(pool["capabilities"]))))
+
+
+def is_anyone(assignee: str) -> bool:
+    from toryo.chosen_ids import ANY
+
+    return assignee.partition(":")[0] == ANY
+
+
+def is_for(task: Mapping[str, Any], assignee: str) -> bool:
+    """Whether a task has this assignee, or went to anyone who is free as it is written here."""
+    _, _, words = assignee.partition(":")
+    if not is_anyone(assignee):
+        return bool(task["assignee_id"] == assignee)
+    given = [each.strip() for each in words.split(",")] if words else []
+    return "pool" in task and bool(task["pool"]["capabilities"] == given)
+
+
 def listed(found: Iterable[Mapping[str, Any]]) -> str:
     """Several tasks to choose from."""
     return ", ".join(f"{each['task_id']} ({each['status']})" for each in found)

@@ -16,7 +16,14 @@ Project = Annotated[
     option("PRJ", "The project's id; optional if there is only one.", "--project", complete=shell_completion.projects),
 ]
 Description = Annotated[str | None, option("TEXT", "What to do, in full.", "--description", "-d")]
-Assignee = Annotated[str | None, option("AGENT", "The agent or person who does it.", complete=shell_completion.agents)]
+Assignee = Annotated[
+    str | None,
+    option(
+        "AGENT",
+        "The agent or person who does it; any: anyone who is free; any:WORD,…",
+        complete=shell_completion.agents,
+    ),
+]
 AgentType = Annotated[str | None, option("T", "The queue it goes to, instead of an assignee.")]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,

@@ -20,6 +20,7 @@ from toryo.cli import (
     output,
     project_lookup,
     shell_completion,
+    task_lookup,
     terminal_questions,
     worktrees,
 )
@@ -243,7 +244,7 @@ def edit_task(here: Here, task: Id, body: dict[str, Any], clear: clearing.OfTask
     body = edits.changes("task", body, clear)
     before = here.get(f"/tasks/{task}")["task"]
     answer = here.send("PATCH", f"/tasks/{task}", body)
-    here.answer(answer, lambda: output.done(edits.told(task, before, answer["task"])))
+    here.answer(answer, lambda: output.done(edits.edit_line(task, before, answer["task"])))
 
 
 @command(group, "retry")
@@ -293,7 +294,7 @@ def approve_task(
         words = f"{shown['task_id']} does not need approval; it is {shown['status']}"
         here.answer({"success": True, "task_id": shown["task_id"], "task": shown}, lambda: output.done(words))
         return
-    output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
+    output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.request_lines(_request(shown))))
     if not yes:
         unasked = Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
         terminal_questions.confirm(here, "Approve this?", unasked=unasked)
@@ -307,11 +308,11 @@ def approve_task(
 
 def _request(task: dict[str, Any]) -> dict[str, Any]:
     """The whole of a task, in the form in which requests are shown."""
-    from toryo.domain.needs import written
+    from toryo.domain.needs import request_from
 
     texts = ("title", "description", "context", "acceptance")
     facts = ("assignee_id", "created_by", "requested_by", "version")
-    return asdict(written(**{name: task[name] for name in (*texts, *facts)}))
+    return asdict(request_from(**{name: task[name] for name in (*texts, *facts)}))
 
 
 _one = Passing(group, "/tasks/{task_id}", task_id=Id)
@@ -405,10 +406,12 @@ def _decisions(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> 
 
 
 def _in_words(here: Here, decided: Iterable[tuple[str, dict[str, Any]]], tree: list[dict[str, Any]]) -> list[str]:
-    return [line for agent, decision in decided for line in f"{agent}: {_said(here, decision, tree)}".split("\n")]
+    return [
+        line for agent, decision in decided for line in f"{agent}: {_explanation(here, decision, tree)}".split("\n")
+    ]
 
 
-def _said(here: Here, decision: dict[str, Any], tree: list[dict[str, Any]]) -> str:
+def _explanation(here: Here, decision: dict[str, Any], tree: list[dict[str, Any]]) -> str:
     """The explanation; of a decision about another task of the agent, which one that is."""
     explained = output.in_local_time(decision["explanation"])
     about = decision["task_id"] or decision["facts"].get("at_work_on")
@@ -555,7 +558,7 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
         task["task_id"],
         output.status(task["status"], _NOT_APPROVED.get(task.get("approval", ""), "")),
         task["priority"],
-        task.get("assignee_id"),
+        task_lookup.whose(task),
         *((task["project_id"],) if several else ()),
         "  " * depth + task["title"],
     )
@@ -602,7 +605,7 @@ def _of_review(task: dict[str, Any]) -> str:
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results"}
+    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results", "pool"}
     if not task.get("check_results"):
         apart.discard("check_failures")  # judged by a person, or by a Coordinator of an earlier version
     over = task["status"] in ("backlog", "todo", "in_progress") and task.get("checks") != "running"
@@ -611,6 +614,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         for key, each in task.items()
         if key not in apart
     }
+    shown["assignee"] = task_lookup.whose(task)
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
     if (reviewed := task.get("review_of")) is not None:

@@ -10,7 +10,7 @@ import typer
 
 from toryo.cli import manifest_file, output, project_lookup
 from toryo.cli.command_context import Here, argument, command, option
-from toryo.cli.exit_codes import Misuse, missing
+from toryo.cli.exit_codes import Misuse, missing_file
 from toryo.cli.from_operations import Passing, Read
 from toryo.cli.task_options import Project
 
@@ -67,7 +67,7 @@ def add_template(
     from toryo.formats.task_templates import Template
 
     if not file.is_file():
-        raise missing(file, "Pass the path of a template.")
+        raise missing_file(file, "Pass the path of a template.")
     try:
         content = yaml_documents.checked(yaml_documents.of_file(file), Template)
     except yaml_documents.Mistakes as mistakes:

@@ -39,10 +39,10 @@ def trace(
         if task == id:
             raise
         answer = here.get(f"/traces/{task}")
-    here.answer(answer, lambda: output.done(*told(answer, events=events)))
+    here.answer(answer, lambda: output.done(*tree_lines(answer, events=events)))
 
 
-def told(answer: dict[str, Any], *, events: bool = False) -> list[str]:
+def tree_lines(answer: dict[str, Any], *, events: bool = False) -> list[str]:
     """The tree as lines."""
     head = f"request {answer['correlation_id']}  (trace {answer['trace_id']})"
     took = answer["duration_ms"]
@@ -66,7 +66,7 @@ def _money(dollars: float | None) -> str:
 
 def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     edge = "  " * depth
-    who = task["assignee_id"] or task["agent_type"] or "nobody"
+    who = task_lookup.whose(task) or task["agent_type"] or "nobody"
     took = "" if task["duration_ms"] is None else f"  {output.duration(task['duration_ms'] / 1000)}"
     mark = output.MARKS.get(task["status"], " ")
     yield f"{edge}{mark} {task['status']:<11} {task['title']}  ({who}){took}  {task['task_id']}"
@@ -76,7 +76,7 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
         end = launch["end_reason"] or launch["state"]
         yield f"{edge}    launch by {launch['agent_id']}: {end}{_money((launch['usage'] or {}).get('cost_usd'))}"
     for check in task["checks"]:
-        yield f"{edge}    checks at {output.clock(check['created_at'])}: {_found(check)}"
+        yield f"{edge}    checks at {output.clock(check['created_at'])}: {_check_line(check)}"
     for attempt in task["attempts"][:-1]:
         yield f"{edge}    attempt {attempt['attempt']} by {attempt['agent_id']}: {attempt['end_reason'] or 'running'}"
     for conversation in task["conversations"]:
@@ -88,7 +88,7 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
         yield from _branch(part, depth + 1, events=events)
 
 
-def _found(check: dict[str, Any]) -> str:
+def _check_line(check: dict[str, Any]) -> str:
     """What one run of the checks found."""
     if check["passed"] is None:
         return "not ended"

@@ -146,8 +146,8 @@ def _end(holder: process_locks.Holder) -> None:
     with suppress(ProcessLookupError):
         os.kill(holder.pid, signal.SIGTERM)
         os.kill(holder.pid, signal.SIGCONT)  # one that was stopped by ^Z hears nothing else before it goes on
-    with waiting.told(f"the {holder.name} (pid {holder.pid}) to end"):
-        released = process_locks.released(holder.lock, LEAVES_WITHIN_SECONDS)
+    with waiting.notice(f"the {holder.name} (pid {holder.pid}) to end"):
+        released = process_locks.wait_until_released(holder.lock, LEAVES_WITHIN_SECONDS)
     if not released:
         raise Failure(
             f"The {holder.name} (pid {holder.pid}) has not stopped within {output.duration(LEAVES_WITHIN_SECONDS)}.",
@@ -247,7 +247,7 @@ def _programs(config: Config) -> dict[str, list[Program]]:
 
     every = configured(config.ai_providers)
     logins = [(name, login) for name in sorted(every) for login in every[name].logins]
-    seen = agent_programs.seen((login for _, login in logins), os.environ)
+    seen = agent_programs.programs_of((login for _, login in logins), os.environ)
     found: dict[str, list[Program]] = {}
     for (name, _), program in zip(logins, seen, strict=True):
         found.setdefault(name, []).append(program)
@@ -334,7 +334,7 @@ def _settings(**given: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        told = wrong_values.sentence(f"The setting {name}", wrong_values.told(first))
+        told = wrong_values.sentence(f"The setting {name}", wrong_values.in_words(first))
         raise Misuse(f"{told}.", "See docs/reference/settings.md in Toryo's source.") from None
     except SettingsError as error:  # a text that should be JSON; which one is said, and not what stands in it
         raise Misuse(f"A setting is invalid: {error}.", "See docs/reference/settings.md in Toryo's source.") from None

@@ -199,8 +199,8 @@ def _wrong_value(mistake: BaseException, parameter: Any, message: str) -> str:
         return f"{name}: {_choice(message.partition(': ')[2])}"
     first = invalid.errors(include_url=False)[0]
     if first["type"] == "value_error":
-        return f"{name}: {_choice(wrong_values.told(first))}"
-    return f"{name} {wrong_values.told(first)} (given: {shlex.quote(str(first['input'])[:100])})"
+        return f"{name}: {_choice(wrong_values.in_words(first))}"
+    return f"{name} {wrong_values.in_words(first)} (given: {shlex.quote(str(first['input'])[:100])})"
 
 
 def _choice(message: str) -> str:

@@ -11,7 +11,7 @@ SILENT_SECONDS = 3.0
 
 
 @contextmanager
-def told(what: str, anyhow: float = 0) -> Iterator[None]:
+def notice(what: str, anyhow: float = 0) -> Iterator[None]:
     """`what` is waited for; `anyhow`: seconds that it takes, as was asked for."""
     if not sys.stderr.isatty():
         yield

@@ -43,7 +43,7 @@ def why(
             logs.refuse_unknown(here, of)
         _of_task(here, here.get(f"/tasks/{task_id}")["task"])
         return
-    here.answer(answer, lambda: output.done(*(told(answer, verbose=verbose) or [f"{of} belongs to no project."])))
+    here.answer(answer, lambda: output.done(*(why_lines(answer, verbose=verbose) or [f"{of} belongs to no project."])))
 
 
 def _of_task(here: Here, task: dict[str, Any]) -> None:
@@ -63,7 +63,7 @@ def _state(decision: dict[str, Any]) -> str:
     return _STATES.get(decision["reason"]) or _ACTIONS.get(decision["action"], decision["action"])
 
 
-def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
+def why_lines(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
     """One paragraph per project and purpose, as lines; `verbose`: with the rule, and the codes that scripts read."""
     lines: list[str] = []
     for decision in answer["decisions"]:

@@ -140,7 +140,7 @@ def discard(
     here.answer({"success": True, "task_id": task, **answer}, lambda: output.done(words))
 
 
-def merged(here: Here, task: str, wait: float) -> list[dict[str, Any]]:
+def merge_all(here: Here, task: str, wait: float) -> list[dict[str, Any]]:
     """Merges the changes of a task and its subtasks, and returns the merges. Raises Failure if it cannot."""
     answer: dict[str, Any] = _done(here, _asked(here, _merge_path(task)), wait)["answer"]
     return list(answer["merged"])

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from toryo import sandbox_signs, untrusted_files
-from toryo.check_names import named
+from toryo.check_names import name_of
 from toryo.coordinator import diff_limits, logs, network_limits, processes
 from toryo.coordinator.artifacts import Collected, File
 from toryo.coordinator.launch_state import Stage
@@ -167,7 +167,7 @@ async def evidence(
 
 
 def all_failed(checks: Sequence[Mapping[str, Any]], words: str) -> list[Evidence]:
-    return [Evidence(named(check), "failed", 0.0, output=words) for check in checks]
+    return [Evidence(name_of(check), "failed", 0.0, output=words) for check in checks]
 
 
 async def _evidence(
@@ -214,7 +214,7 @@ async def _judged(
     outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
     output = mask("\n".join(filter(None, (run.why, run.output))))
     seconds = round(time.monotonic() - began, 3)
-    return Evidence(named(check), outcome, seconds, runs, run.exit_code, output, unable=run.unable)
+    return Evidence(name_of(check), outcome, seconds, runs, run.exit_code, output, unable=run.unable)
 
 
 async def cannot_run(
@@ -234,7 +234,7 @@ async def cannot_run(
     """
     if not found.failed or not found.unable:
         return found
-    missing = lacking(check, base)
+    missing = missing_programs(check, base)
     not_kept = await asyncio.to_thread(ignored, missing) if missing and ignored is not None else ()
     if any(each not in not_kept and each not in unbrought for each in missing):
         return found
@@ -249,7 +249,7 @@ async def cannot_run(
     return replace(found, outcome="error", output="\n".join([found.output, *told]))
 
 
-def lacking(check: Mapping[str, Any], directory: Path | None) -> list[str]:
+def missing_programs(check: Mapping[str, Any], directory: Path | None) -> list[str]:
     """The programs that its command names by a path in the project, and that are not there."""
     named = filter(_in_project, _programs(check["command"])) if "command" in check else ()
     return [each for each in named if directory is None or not os.path.lexists(directory / each)]
@@ -285,7 +285,7 @@ async def _run(check: Mapping[str, Any], places: Sequence[Path], wall: Wall, cha
         missing = [_missing(str(check["file"]), each) for each in places]
         return Run((None if None in missing else missing[-1]) or "")
     if "command" in check:
-        return await executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), places[0], wall)
+        return await execute(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), places[0], wall)
     if isinstance(check.get("diff"), Mapping):
         try:
             return Run(await asyncio.to_thread(_broken, check["diff"], changes))
@@ -315,7 +315,7 @@ def _broken(limits: Mapping[str, Any], changes: Changes) -> str:
     return " ".join(diff_limits.broken(limits, changes()))
 
 
-async def executed(command: Any, limit: float, directory: Path, wall: Wall, kept: int = TAIL) -> Run:
+async def execute(command: Any, limit: float, directory: Path, wall: Wall, kept: int = TAIL) -> Run:
     """Runs a command to its end; `kept`: characters of its output."""
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
@@ -338,9 +338,9 @@ async def executed(command: Any, limit: float, directory: Path, wall: Wall, kept
         except StartFailure as failure:
             return Run(str(failure), unable=True)
         finally:
-            refused = network_limits.refused(refusals).lines if refusals is not None else []
+            refused = network_limits.refused_hosts(refusals).lines if refusals is not None else []
         failed = bool(stopped) or process.exit_code != 0
-        signs = sandbox_signs.told(logs.tail_of(output.file, sandbox_signs.LOOKED_AT), directory)
+        signs = sandbox_signs.sign_lines(logs.tail_of(output.file, sandbox_signs.LOOKED_AT), directory)
         said = [*refused, *(signs if failed and process.sandboxed else ())]
         tail = "\n".join(filter(None, (logs.tail_of(output.file, kept).strip(), *said)))
         if stopped:

@@ -96,7 +96,7 @@ class Place:
         return untrusted_files.directory_beneath(untrusted_files.real(self.within), *between)
 
 
-def collected(patterns: Sequence[str], began: float, place: Place, mask: Mask, room: Room) -> Collected:
+def collect(patterns: Sequence[str], began: float, place: Place, mask: Mask, room: Room) -> Collected:
     """Blocks. The newest files; never raises for what an agent has made of the directory. `began`: when the command was
     started, by the clock of the files."""
     given = [str(each).removeprefix("./") for each in patterns][:MOST_PATTERNS]
@@ -235,7 +235,7 @@ class _Taking:
         *between, own = name.split("/")
         directory = untrusted_files.directory_beneath(top, *between)
         try:
-            descriptor = untrusted_files.opened(own, untrusted_files.READING | os.O_NOFOLLOW, directory=directory)
+            descriptor = untrusted_files.open_regular(own, untrusted_files.READING | os.O_NOFOLLOW, directory=directory)
         finally:
             os.close(directory)
         try:
@@ -270,7 +270,7 @@ def _portions(text: str) -> Iterator[str]:
     begun = ""
     for lines in _some_lines(text):
         whole = begun + lines
-        end = output_redaction.unfinished(whole) if len(whole) < 2 * PORTION else len(whole)
+        end = output_redaction.unfinished_from(whole) if len(whole) < 2 * PORTION else len(whole)
         yield whole[:end]
         begun = whole[end:]
     yield begun

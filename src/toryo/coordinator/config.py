@@ -20,7 +20,7 @@ from toryo.client import server_address
 from toryo.formats import yaml_documents
 from toryo.formats.yaml_documents import Document, Mistakes
 from toryo.nearest import nearest
-from toryo.provider_options import shown
+from toryo.provider_options import wrong_value
 from toryo.sandbox_network import Network
 
 log = logging.getLogger("toryo.coordinator")
@@ -340,13 +340,13 @@ def _mistaken_accounts(name: str, section: ProviderConfig) -> Iterator[tuple[str
     """Accounts that the server does not accept, and those that cannot be told apart from another one."""
     own, seen = section.own_account(name), dict[tuple[tuple[str, str], ...], str]()
     if section.account is not None and not _is_account(section.account):
-        yield "account", _NO_ACCOUNT.format(shown(section.account))
+        yield "account", _NO_ACCOUNT.format(wrong_value(section.account))
     elif section.account is not None and "," in section.account:
         yield "account", "this is one account. Write further ones below accounts."
     for account, login in section.accounts.items():
         first = seen.setdefault(tuple(sorted(login.env.items())), account)
         if not _is_account(account):
-            yield "accounts", _NO_ACCOUNT.format(shown(account))
+            yield "accounts", _NO_ACCOUNT.format(wrong_value(account))
         elif account == own:
             yield "accounts", _OWN_ACCOUNT.format(own=own, name=name)
         elif first != account:

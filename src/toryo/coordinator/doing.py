@@ -36,21 +36,21 @@ class Doing:
     tool: str | None = None
 
 
-def called(tool: str, arguments: str, mask: Callable[[str], str]) -> Doing:
+def of_call(tool: str, arguments: str, mask: Callable[[str], str]) -> Doing:
     return Doing("called", line(mask(_telling(mask(arguments)))), _SERVER.sub("", line(tool))[:LONGEST_TOOL] or None)
 
 
-def returned(call: Doing | None, *, failed: bool) -> Doing:
+def of_return(call: Doing | None, *, failed: bool) -> Doing:
     kind: Kind = "failed" if failed else "returned"
     return Doing(kind, call.text, call.tool) if call is not None else Doing(kind, "")
 
 
-def said(text: str) -> Doing | None:
+def of_text(text: str) -> Doing | None:
     """The last line of a text; None if there is none to show."""
     return _last("said", text)
 
 
-def printed(text: str) -> Doing | None:
+def of_output(text: str) -> Doing | None:
     return _last("printed", text)
 
 

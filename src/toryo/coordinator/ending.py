@@ -62,7 +62,7 @@ class Ending:
             return False
         reading = self._read_to_the_end(entry)
         end = exit_verdict.exit_of(entry.process, reading, entry.log)
-        verdict = exit_verdict.judged(entry, end, reading)
+        verdict = exit_verdict.verdict(entry, end, reading)
         self._at.starter.homes.keep(launch_id, reading.session_id)
         if verdict.failure is Failure.NOT_LOGGED_IN and entry.provider is not None:
             self._at.logins.failed(MissingLogin(entry.launch.ai_type, entry.launch.account), entry.provider)
@@ -91,7 +91,7 @@ class Ending:
         if entry.log is None:
             return Reading()
         self._at.shipping.ended(entry.launch.launch_id)
-        entry.refused = network_limits.refused(self._at.starter.refusals(entry.launch.launch_id))
+        entry.refused = network_limits.refused_hosts(self._at.starter.refusals(entry.launch.launch_id))
         if entry.provider is not None and entry.provider.beside is not None and entry.provider.beside.to_the_end:
             self._output.read_beside(entry, entry.log)
         with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ class Ending:
         directory = entry.worktree.path if entry.worktree is not None else self._at.starter.project(entry.launch)
         tells = entry.provider is not None and not entry.provider.model_cli  # a model looks for what is nowhere, too
         said = logs.tail(output.path, sandbox_signs.LOOKED_AT)
-        return [*refused, *sandbox_signs.told(said, directory if tells else None)]
+        return [*refused, *sandbox_signs.sign_lines(said, directory if tells else None)]
 
     def _resumable(self, entry: Entry, reading: Reading, verdict: Verdict) -> bool:
         """Whether it can be resumed with a reminder to report: it exited by itself, and its session is resumable."""
@@ -125,7 +125,7 @@ class Ending:
         launch_id = entry.launch.launch_id
         await self._at.jobs.end_all_for(launch_id)
         if entry.worktree is not None and not entry.work_kept:
-            said = await asyncio.to_thread(task_worktrees.kept, entry.worktree, entry.launch)
+            said = await asyncio.to_thread(task_worktrees.keep, entry.worktree, entry.launch)
             await self._tell_of_work(launch_id, said)
             entry.work_kept = True
         reminder = await self._exits.send(launch_id, told)

@@ -51,7 +51,7 @@ PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "htt
 ALLOWED_PREFIXES = ("LC_", "XDG_")
 
 
-def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
+def allowed_variables(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
     """The variables on the allow-list, and those that the provider's configuration names."""
     names = ALLOWED | set(more)
     return {name: value for name, value in inherited.items() if name in names or name.startswith(ALLOWED_PREFIXES)}

@@ -37,7 +37,7 @@ def exit_of(process: Process, reading: Reading, output: Log | None) -> Exit:
     return Exit(process.exit_code, process.signal, words, reading.trouble, reading.not_connected, now)
 
 
-def judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
+def verdict(entry: Entry, end: Exit, reading: Reading) -> Verdict:
     """A process that this Coordinator stopped did not fail, whatever it printed, unless it exceeded a limit."""
     if entry.stop is not None and entry.made_to_leave:
         if entry.stop.reason == NOT_SIGNED_IN:

@@ -74,7 +74,7 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
         told = None
     window = _window(trouble.words) if failure is Failure.QUOTA else None
     longest = WINDOW_SECONDS.get(window) if window is not None else None
-    seconds = spoken.reset_seconds or reset_times.named(trouble.words, now, longest) or told
+    seconds = spoken.reset_seconds or reset_times.first_time(trouble.words, now, longest) or told
     return Verdict(failure, seconds and reset_times.within(seconds, longest), window, trouble.words)
 
 
@@ -99,7 +99,7 @@ def _by_words(text: str, now: datetime | None = None) -> Verdict | None:
             )
             longest = WINDOW_SECONDS.get(window) if window is not None else None
             if named is None and failure in _LASTING:
-                named = reset_times.named(near, now, longest)
+                named = reset_times.first_time(near, now, longest)
             return Verdict(failure, named and reset_times.within(named, longest), window)
     return None
 

@@ -41,7 +41,7 @@ class IdentityLock:
         """Writes information for `toryo doctor` to a file beside the lock; the lock file contains the process id
         only.
         """
-        descriptor = untrusted_files.made(self._word, os.O_WRONLY | os.O_TRUNC)
+        descriptor = untrusted_files.open_own(self._word, os.O_WRONLY | os.O_TRUNC)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump({"id": self.id, "sandbox": sandbox, "path": path}, file)
 

@@ -166,10 +166,10 @@ class Jobs:
                 mask = self._starter.mask_of([each.agent_id for each in authors])
                 return await queue_merges.run(job, self._starter.worktrees, stop, walled, mask)
         except StartFailure as failure:
-            return queue_merges.prevented(str(failure))
+            return queue_merges.trouble_answer(str(failure))
         except Exception as problem:  # whatever it is, the queue must hear of it
             log.exception("%s", job.job_id)
-            return queue_merges.prevented(f"{type(problem).__name__}: {problem}")
+            return queue_merges.trouble_answer(f"{type(problem).__name__}: {problem}")
 
     async def _base_checks(self, job: WorktreeJob) -> dict[str, Any]:
         """What a project requires, on a commit that nobody has worked on."""
@@ -177,9 +177,9 @@ class Jobs:
         try:
             async with self._lanes.setdefault((job.project_id, BASE_CHECKS), asyncio.Lock()):
                 walled, mask = partial(self._starter.check_walled, order), self._starter.mask_of([order.agent_id])
-                found = await queue_merges.tried(job, self._starter.worktrees, walled, mask)
+                found = await queue_merges.try_commands(job, self._starter.worktrees, walled, mask)
         except (StartFailure, Trouble, OSError) as trouble:
-            return task_worktrees.prevented(job.task_id, str(trouble))
+            return task_worktrees.trouble_answer(job.task_id, str(trouble))
         return {"done": True, "evidence": [each.told() for each in found]}
 
     async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
@@ -225,7 +225,7 @@ class Jobs:
         """A command of an agent without a shell, where it works and while it works: in a sandbox or not at all."""
         order = _order_of(job)
         if order.launch_id not in self._at_work:
-            return task_worktrees.prevented(job.task_id, OVER)
+            return task_worktrees.trouble_answer(job.task_id, OVER)
         return await self._for_agent(job, order, self._command_run(job, order), OVER)
 
     async def _for_agent(
@@ -236,12 +236,12 @@ class Jobs:
         self._for_agents[running] = (job.kind, order)
         try:
             await asyncio.wait((running,))
-            return task_worktrees.prevented(job.task_id, ended) if running.cancelled() else running.result()
+            return task_worktrees.trouble_answer(job.task_id, ended) if running.cancelled() else running.result()
         except (StartFailure, Trouble) as failure:
-            return task_worktrees.prevented(job.task_id, str(failure))
+            return task_worktrees.trouble_answer(job.task_id, str(failure))
         except Exception as problem:  # whatever it is, the agent must hear of it
             log.exception("%s", job.job_id)
-            return task_worktrees.prevented(job.task_id, f"{type(problem).__name__}: {problem}")
+            return task_worktrees.trouble_answer(job.task_id, f"{type(problem).__name__}: {problem}")
         finally:
             del self._for_agents[running]
             _end(running)
@@ -249,13 +249,13 @@ class Jobs:
 
     async def _command_run(self, job: WorktreeJob, order: CheckOrder) -> dict[str, Any]:
         if not self._starter.sandboxes(order):
-            return task_worktrees.prevented(job.task_id, NO_COMMANDS)
+            return task_worktrees.trouble_answer(job.task_id, NO_COMMANDS)
         words = [str(each) for each in job.options.get("command") or ()]
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id, ai_type=order.ai_type))
         async with self._lanes.setdefault((order.project_id, order.launch_id), asyncio.Lock()):
             directory = await asyncio.to_thread(self._workplace, job, order)
             wall = self._starter.check_walled(order, directory, as_agent=True)
-            run = await acceptance_checks.executed(words, acceptance_checks.TIME_LIMIT, directory, wall, COMMAND_TOLD)
+            run = await acceptance_checks.execute(words, acceptance_checks.TIME_LIMIT, directory, wall, COMMAND_TOLD)
         output, why = mask(run.output), mask(run.why)[:COMMAND_TOLD] if run.exit_code is None else ""
         why = f"{why}\n" if why and output else why
         said = why + output[max(0, len(why) + len(output) - COMMAND_TOLD) :]
@@ -268,7 +268,7 @@ class Jobs:
         if order.worktree is not None:
             found = task_worktrees.worktree_of(job, job.task_id, job.path, self._starter.worktrees)
             if found is None:
-                raise Trouble(task_worktrees.gone(job.task_id))
+                raise Trouble(task_worktrees.gone_sentence(job.task_id))
             return found.working_directory
         own = self._config.working_directory(order.agent_id, order.project_id)
         launch = Launch(
@@ -309,11 +309,11 @@ class Jobs:
         directory = found.clean.working_directory if found is not None else Path(own or order.working_directory)
         place = artifacts.Place(directory, found.clean.top if found is not None else None)
         room = artifacts.Room()
-        collect = partial(artifacts.collected, place=place, mask=mask, room=room)
+        collect = partial(artifacts.collect, place=place, mask=mask, room=room)
         ignored = None
         if found is not None:
             own_place = artifacts.Place(found.worktree.working_directory, found.worktree.path)
-            keep = partial(artifacts.collected, place=own_place, mask=mask, room=room) if counts else _nothing
+            keep = partial(artifacts.collect, place=own_place, mask=mask, room=room) if counts else _nothing
             ignored = acceptance_checks.Ignored(found.worktree.working_directory, keep)
 
         async def renew() -> None:
@@ -353,7 +353,7 @@ class Jobs:
         """Whether checks whose commands were not found could run before the work, in the same sandbox."""
         if not any(each.failed and each.unable for each in ended):
             return ended
-        required = [acceptance_checks.lacking(each, directory) for each in order.checks[: order.required]]
+        required = [acceptance_checks.missing_programs(each, directory) for each in order.checks[: order.required]]
         base: Path | None = directory
         if found is not None:
             try:
@@ -362,7 +362,7 @@ class Jobs:
                 log.warning("%s: its checks cannot be tried without the work: %s", order.check_id, trouble)
                 return ended
         wall, changes = self._starter.check_walled(order, directory), partial(task_worktrees.changes, found)
-        ignored = partial(clean_checkouts.ignored, found.worktree, found.clean) if found is not None else None
+        ignored = partial(clean_checkouts.ignored_paths, found.worktree, found.clean) if found is not None else None
         return [
             await acceptance_checks.cannot_run(check, each, base, wall, changes, mask, ignored, unbrought)
             for check, each, unbrought in zip(order.checks, ended, chain(required, repeat(())), strict=False)

@@ -103,7 +103,7 @@ class Journal:
             if known["told"] is None and self._is_to_be_told(path):
                 return False
             self._directory.mkdir(mode=0o700, exist_ok=True)
-            with os.fdopen(untrusted_files.made(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+            with os.fdopen(untrusted_files.open_own(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
                 json.dump(known, file)
                 file.flush()
                 if synced:

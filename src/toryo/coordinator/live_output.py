@@ -38,7 +38,7 @@ class LiveOutput:
             return
         self.read_beside(entry, output)
         if output.ports is None and Asked.read(entry.launch.network).ports:
-            output.ports = network_limits.served(self._starter.refusals(launch_id)) or None
+            output.ports = network_limits.served_ports(self._starter.refusals(launch_id)) or None
         entry.heed(output.reading, now())
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None

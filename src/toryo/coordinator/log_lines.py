@@ -58,11 +58,11 @@ def result(text: str, which: str, mask: Mask, *, failed: bool) -> str:
     return f"{'✗' if failed else '←'}{which} {_continued(_both_ends(mask(shown), len(text)))}".rstrip() + "\n"
 
 
-def said(text: str) -> str:
+def text_line(text: str) -> str:
     return _LIKE_A_MARK.sub(" ", text)
 
 
-def used(read: int, written: int, cached: int, cost_usd: float | None) -> str:
+def usage_line(read: int, written: int, cached: int, cost_usd: float | None) -> str:
     parts = [f"{read} in", f"{written} out", f"{cached} cached" if cached else "", _money(cost_usd)]
     return f"Σ {' · '.join(filter(None, parts))}\n"
 

@@ -54,20 +54,20 @@ def path_of(directory: Path, launch_id: str) -> Path:
 def create(directory: Path, launch_id: str) -> tuple[Path, int]:
     """The file (mode 0600) and a descriptor that appends to it; the caller closes it."""
     path = path_of(directory, launch_id)
-    output = made(path, _APPENDING)
+    output = create_file(path, _APPENDING)
     size = os.fstat(output).st_size
     if size and os.pread(output, 1, size - 1) != b"\n":  # the output ended within a line and is continued
         os.write(output, b"\n")
     return path, output
 
 
-def made(path: Path, flags: int) -> int:
+def create_file(path: Path, flags: int) -> int:
     """A file (mode 0600), also the first in its directory."""
     try:
-        return untrusted_files.made(path, flags)
+        return untrusted_files.open_own(path, flags)
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return untrusted_files.made(path, flags)
+        return untrusted_files.open_own(path, flags)
 
 
 def note(output: int, notes: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ def note(output: int, notes: Sequence[str]) -> None:
 
 def add(path: Path, lines: Sequence[str]) -> None:
     """Lines that belong to the output of a launch, and that its program has written elsewhere."""
-    with os.fdopen(untrusted_files.opened(path, os.O_WRONLY | os.O_APPEND), "wb") as output:
+    with os.fdopen(untrusted_files.open_regular(path, os.O_WRONLY | os.O_APPEND), "wb") as output:
         output.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
 
@@ -94,7 +94,7 @@ def forget_older_than(directory: Path, days: float) -> None:
 
 def tail(path: Path, characters: int = TAIL) -> str:
     """The end of a file, as text."""
-    with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(path), "rb") as file:
+    with contextlib.suppress(OSError), os.fdopen(untrusted_files.open_regular(path), "rb") as file:
         return tail_of(file, characters)
     return ""
 
@@ -214,7 +214,7 @@ class Log:
         it, so nothing here may take longer for that."""
         begin = self._position - len(self._undecided)
         self._position += surplus
-        with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path, os.O_RDWR), "rb+") as file:
+        with contextlib.suppress(OSError), os.fdopen(untrusted_files.open_regular(self.path, os.O_RDWR), "rb+") as file:
             file.seek(self._position - 1)
             line = file.read(UNDECIDED)
             further = max(0, line.find(b"\n") if b"\n" in line else len(line) - 1)
@@ -230,7 +230,7 @@ class Log:
 
     def _more(self) -> bytes:
         try:
-            with os.fdopen(untrusted_files.opened(self.path), "rb") as file:
+            with os.fdopen(untrusted_files.open_regular(self.path), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(self._position)
                 data = file.read(CHUNK)
@@ -273,14 +273,14 @@ class Log:
     def _decided(whole: bytes, mask: Mask) -> int:
         """How many bytes can be no part of a secret that is still to come."""
         end = max(whole.rfind(b"\n") + 1, len(whole) - max(UNDECIDED, mask.longest))
-        return output_redaction.unfinished(whole[:end].decode("latin-1"))
+        return output_redaction.unfinished_from(whole[:end].decode("latin-1"))
 
     def _cover_unread(self, end: int) -> None:
         """Up to there in the file, without taking it in."""
         if not isinstance(self._mask, Mask):
             return
         overlap = max(UNDECIDED, self._mask.longest)
-        with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path), "rb") as file:
+        with contextlib.suppress(OSError), os.fdopen(untrusted_files.open_regular(self.path), "rb") as file:
             while self._covered_to < end:
                 begin = max(0, self._covered_to - overlap)
                 file.seek(begin)
@@ -300,7 +300,9 @@ class Log:
         if before == after:
             return
         with contextlib.suppress(OSError):
-            descriptor = untrusted_files.opened(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+            descriptor = untrusted_files.open_regular(
+                self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+            )
             try:
                 size = os.fstat(descriptor).st_size
                 first = next(at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old != new)
@@ -316,7 +318,7 @@ class Log:
             self._add(text)
             if text:  # whole lines only: a part of a secret cannot be recognised
                 whole = self._tail[: self._tail.rfind("\n") + 1]
-                self._notice(words.printed(self._mask(whole)) or Doing("printed", ""))
+                self._notice(words.of_output(self._mask(whole)) or Doing("printed", ""))
             return
         *lines, self._raw = (self._raw + text).split("\n")
         if self._raw and (len(self._raw) > LONGEST_LINE or (self.ended and not data)):
@@ -343,7 +345,7 @@ class Log:
         if (self.ended or most - end > PARTIAL_LINE) if everything else end == 0:
             end = most
         if not self.ended:
-            end = output_redaction.unfinished(self._text[:end])
+            end = output_redaction.unfinished_from(self._text[:end])
         done, self._text = self._mask(self._text[:end]), self._text[end:]
         known = min(self._known, len(done))
         self._known -= known
@@ -352,10 +354,10 @@ class Log:
     def _shorten(self) -> None:
         """As log rotation does for programs that keep their file open: copy the end, then empty the file."""
         self._cover_unread(self.size - self._cut_away)
-        with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path, os.O_RDWR), "rb+") as file:
+        with contextlib.suppress(OSError), os.fdopen(untrusted_files.open_regular(self.path, os.O_RDWR), "rb+") as file:
             self._cut_away += os.fstat(file.fileno()).st_size
             file.seek(-KEPT_WHEN_CUT, os.SEEK_END)
-            older = untrusted_files.made(self.path.with_suffix(".log.1"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            older = untrusted_files.open_own(self.path.with_suffix(".log.1"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             with os.fdopen(older, "wb") as kept:
                 kept.write(file.read(2 * KEPT_WHEN_CUT))
             file.truncate(0)

@@ -254,7 +254,7 @@ class Coordinator:
 
     async def _tell_of_paths(self, entry: Entry, paths: list[str]) -> None:
         assert entry.worktree is not None
-        said = {**task_worktrees.told(entry.worktree), "touched": paths}
+        said = {**task_worktrees.first_report(entry.worktree), "touched": paths}
         await self._at.server.report_worktree(entry.launch.launch_id, **said)
 
     async def _tell_of_disk(self, taken: Taken) -> None:

@@ -72,6 +72,8 @@ class MissingLogins:
         """None: it cannot be told without asking the model's service."""
         assert provider.login is not None
         try:
-            return provider.login({**environment.allowed(self._inherited, provider.env), **provider.settings}).ok
+            return provider.login(
+                {**environment.allowed_variables(self._inherited, provider.env), **provider.settings}
+            ).ok
         except OSError:  # its files cannot be read now
             return None

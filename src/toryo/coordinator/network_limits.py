@@ -345,7 +345,7 @@ class Refused:
         return lines
 
 
-def refused(path: Path) -> Refused:
+def refused_hosts(path: Path) -> Refused:
     """What was refused until its end. Removes the file."""
     try:
         reason, *noted = _noted(path)
@@ -357,7 +357,7 @@ def refused(path: Path) -> Refused:
     return Refused(hosts, reason if any(map(_is_host, hosts)) else "")
 
 
-def served(path: Path) -> dict[str, int]:
+def served_ports(path: Path) -> dict[str, int]:
     """Where the ports of a program are reachable."""
     with contextlib.suppress(OSError, ValueError):
         found = map(SERVED.fullmatch, _noted(path))

@@ -284,7 +284,7 @@ class Proxy(Served):
             try:
                 made = socket.create_connection(there, timeout=CONNECT_WITHIN)
             except OSError as problem:
-                failed = _said(problem)
+                failed = _problem_in_words(problem)
                 continue
             if upstream is None and not self._anywhere(host, port) and _leads_here(made):
                 made.close()
@@ -313,7 +313,9 @@ class Proxy(Served):
         try:
             found = list(self._resolve(host, port))
         except OSError as problem:
-            raise Refused("502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {_said(problem)}") from None
+            raise Refused(
+                "502 Bad Gateway", f"{exactly(host, port)} cannot be reached: {_problem_in_words(problem)}"
+            ) from None
         usable = [(each, port) for each in found if self._anywhere(host, port) or is_public(each)]
         if not usable:
             raise self._refusal(host, port, _PRIVATE)
@@ -357,7 +359,7 @@ def _can_be_bound(family: int, host: str) -> bool:
         return True
 
 
-def _said(problem: OSError) -> str:
+def _problem_in_words(problem: OSError) -> str:
     return problem.strerror or str(problem) or type(problem).__name__
 
 

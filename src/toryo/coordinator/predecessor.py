@@ -19,7 +19,7 @@ from toryo.coordinator.launch_state import Stop
 from toryo.coordinator.launches_in_hand import Entry
 from toryo.coordinator.processes import Gone, Process
 from toryo.coordinator.program_output import Reading
-from toryo.coordinator.starting import Starting, opened, time_limit
+from toryo.coordinator.starting import Starting, adopted_worktree, time_limit
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -47,7 +47,7 @@ class Predecessor:
             launch = record.launch
             if record.told is not None:
                 self._at.table.remove(launch.launch_id)
-                entry = Entry(launch, now(), worktree=opened(launch, record.worktree, self._at.starter))
+                entry = Entry(launch, now(), worktree=adopted_worktree(launch, record.worktree, self._at.starter))
                 tell = partial(self._ending.tell, entry, Reading(), record.told)
                 self._at.telling.begin(launch.launch_id, tell)
             elif launch.launch_id not in self._at.table and self._is_over(record):

@@ -132,7 +132,7 @@ class Starter:
         if place is None:
             return None
         repository = self._project(launch)
-        return lambda: task_worktrees.made(place, launch.project_id, repository, self.worktrees)
+        return lambda: task_worktrees.make(place, launch.project_id, repository, self.worktrees)
 
     async def set_up(self, launch: Launch, worktree: Worktree) -> None:
         """Makes a worktree ready before the first program in it, as the project says. Raises BadSetup."""
@@ -156,7 +156,7 @@ class Starter:
             await tree_setup.run(setup, project, directory, wall, self.mask(launch))
         except SetupFailed as failure:
             raise BadSetup(str(failure)) from failure
-        tree_setup.done(worktree)
+        tree_setup.mark_done(worktree)
 
     def reads_project(self, launch: Launch) -> bool:
         """Whether its provider reads files of the project, where agents write: that is done by `prepared`."""
@@ -253,7 +253,7 @@ class Starter:
             provider.max_turns,
             prompt=resumed.prompt if resumed else words,
             resume=resumed.session_id if resumed else (earlier or None),
-            environ={**environment.allowed(self._inherited, provider.env), **provider.settings},
+            environ={**environment.allowed_variables(self._inherited, provider.env), **provider.settings},
             # In the worktree is the work of other agents, too, which nobody has read.
             plans=partial(task_worktrees.merged_text, worktree) if worktree is not None else None,
             own_sandbox=not (os.geteuid() == 0 and self._sandbox is not None and self._sandbox.wanted(launch)),
@@ -283,7 +283,8 @@ class Starter:
         provider = self._provider(launch)
         if session is None or provider.needs is None:
             return None
-        own = provider.needs({**environment.allowed(self._inherited, provider.env), **provider.settings}).own[0]
+        environ = {**environment.allowed_variables(self._inherited, provider.env), **provider.settings}
+        own = provider.needs(environ).own[0]
         place = self.homes.place(launch.launch_id) or own.place
         found = beside.file(place, session)
         return found if found is not None and found.resolve().is_relative_to(place.resolve()) else None
@@ -291,7 +292,7 @@ class Starter:
     def told_beside(self, path: Path, beside: Beside, since: int | None) -> tuple[str, int]:
         """What a program has written into such a file since then, and how far that is. Of much, the end; of a line that
         is still written, nothing yet, where lines count."""
-        with os.fdopen(untrusted_files.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        with os.fdopen(untrusted_files.open_regular(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             begin = max(size if since is None else since if since <= size else 0, size - self.MOST_BESIDE)
             file.seek(begin)
@@ -408,7 +409,7 @@ class Starter:
             return
         real = {each.place.resolve() for each in own.own}
         for each in base.logins:
-            found = base.needs({**environment.allowed(self._inherited, each.env), **each.settings})
+            found = base.needs({**environment.allowed_variables(self._inherited, each.env), **each.settings})
             yield from (other.place for other in found.own if other.place.resolve() not in real)
 
     def check_walled(
@@ -473,7 +474,7 @@ class Starter:
     def check_environment(self, order: CheckOrder) -> dict[str, str]:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""
         return {
-            **environment.allowed(self._inherited),
+            **environment.allowed_variables(self._inherited),
             env_vars.CHECK_ID: order.check_id,
             env_vars.COORDINATOR_ID: self._mark,
             "AGENT_ID": order.agent_id,
@@ -514,7 +515,7 @@ class Starter:
         where = {} if worktree is None else {env_vars.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
         return {
             **where,
-            **environment.allowed(self._inherited, provider.env),
+            **environment.allowed_variables(self._inherited, provider.env),
             **provider.settings,
             **environment.identity(launch, self._server_url, self._mark, os.getpid(), passkey),
         }

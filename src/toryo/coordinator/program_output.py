@@ -296,7 +296,7 @@ class Reading:
         document = _document(line) if self.parse is not None else None
         if document is None or self.parse is None:
             self._plain.append(line[-PLAIN_TAIL:])
-            self._sign = lambda: words.printed(self.mask(self.plain))
+            self._sign = lambda: words.of_output(self.mask(self.plain))
             # People see the line unchanged, whatever it contained.
             with contextlib.suppress(*MISUNDERSTOOD):
                 self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
@@ -304,13 +304,13 @@ class Reading:
         try:
             return "".join(self._heard(each) for each in self.parse(document))
         except MISUNDERSTOOD:  # an unknown format is shown unchanged; known values still count
-            self._sign = lambda: words.printed(self.mask(line[-PLAIN_TAIL:]))
+            self._sign = lambda: words.of_output(self.mask(line[-PLAIN_TAIL:]))
             return self.rest() + line + "\n"
 
     def rest(self) -> str:
         """What was held back until its line is whole: nothing follows that belongs to it."""
         held, self._open = self._open, ""
-        return log_lines.said(f"{held}\n") if held else ""
+        return log_lines.text_line(f"{held}\n") if held else ""
 
     def also(self, events: Iterable[Event]) -> None:
         """Usage that the program reported outside of its output."""
@@ -406,7 +406,7 @@ class Reading:
                 before = self.trouble
                 known = before is not None and (before.words, before.status) == (words, status)
                 self.trouble = event.after(before)
-                return "" if known and event.final else _told(event)
+                return "" if known and event.final else _trouble_line(event)
             case NotConnected(words):
                 self.not_connected = words
                 return f"! not connected to Toryo: {words}\n"
@@ -424,11 +424,11 @@ class Reading:
         match event:
             case Said(text):
                 self._spoke(f"{text}\n")
-                return log_lines.said(text + "\n" if text and not text.endswith("\n") else text)
+                return log_lines.text_line(text + "\n" if text and not text.endswith("\n") else text)
             case Piece(text):
                 whole, end, self._open = (self._open + text).rpartition("\n")
                 self._spoke(whole + end)
-                return log_lines.said(whole + end)
+                return log_lines.text_line(whole + end)
             case Turned(answer):
                 self._turned(answer not in self._answers)
                 self._answers |= {answer} if answer else set()
@@ -440,14 +440,14 @@ class Reading:
             case Called(tool, arguments, id_):
                 self.tool_calls += 1
                 self._met(f"{tool} {arguments}")
-                self._sign = self._call = partial(words.called, tool, arguments, self.mask)
+                self._sign = self._call = partial(words.of_call, tool, arguments, self.mask)
                 self._waiting.called(id_)
                 return log_lines.call(tool, arguments, self.mask)
             case Returned(text, failed, id_):
                 self._answering = False
                 self._met(text)
                 call = self._call
-                self._sign = lambda: words.returned(call() if call is not None else None, failed=failed)
+                self._sign = lambda: words.of_return(call() if call is not None else None, failed=failed)
                 return log_lines.result(text, self._waiting.answered(id_), self.mask, failed=failed)
 
     def _turned(self, another: bool) -> None:
@@ -466,7 +466,7 @@ class Reading:
     def _spoke(self, text: str) -> None:
         if text:
             self._spoken = (self._spoken + text)[-words.MOST_READ :]
-            self._sign = lambda: words.said(self.mask(self._spoken))
+            self._sign = lambda: words.of_text(self.mask(self._spoken))
 
     def _used(self, used: Used) -> str:
         """A line on what the turn used, where the program reports that."""
@@ -505,7 +505,7 @@ class Reading:
             cost -= self._total_cost if self._total_cost is not None else self.before.cost_usd
         names = ("input_tokens", "output_tokens", "cached_tokens")
         read, written, cached = (max(0, getattr(used, name) - getattr(last, name)) for name in names)
-        return log_lines.used(read, written, cached, cost) if read or written or cost else ""
+        return log_lines.usage_line(read, written, cached, cost) if read or written or cost else ""
 
 
 def _is_count(value: object) -> bool:
@@ -557,7 +557,7 @@ def _whole(value: Any) -> Any:
     return value
 
 
-def _told(trouble: Troubled) -> str:
+def _trouble_line(trouble: Troubled) -> str:
     status = f" ({trouble.status})" if trouble.status else ""
     if trouble.own:
         return f"! stopped retrying: {log_lines.short(trouble.words, LONGEST_NOTE)}\n"

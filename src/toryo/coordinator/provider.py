@@ -110,7 +110,7 @@ def refuse_mistakes(setting: Setting, provider: Provider) -> None:
     The server refuses the same with the same words; this check does not depend on the server.
     """
     launch = setting.launch
-    declared = provider_options.of(launch.ai_type) if provider.options is None else provider.options
+    declared = provider_options.options_of(launch.ai_type) if provider.options is None else provider.options
     passed_over = () if provider.options is None else launch.defaults  # a template sets its own permissions
     options = {name: value for name, value in setting.options.items() if name not in passed_over}
     wrong = provider_options.check(launch.ai_type, options, declared)

@@ -198,14 +198,14 @@ class GitLab(Program):
 PROGRAMS: tuple[Program, ...] = (GitHub(), GitLab())
 
 
-def named(name: str) -> Program:
+def program_named(name: str) -> Program:
     found = next((each for each in PROGRAMS if each.name == name), None)
     if found is None:
         raise Trouble(f"This Coordinator does not know the program {name}. Update it.")
     return found
 
 
-def chosen(host: str) -> Program:
+def program_for(host: str) -> Program:
     """The program for a host: by the host's name, else the one that is signed in there. Raises Trouble."""
     candidates = [each for each in PROGRAMS if each.sign in host] or list(PROGRAMS)
     path = environment(os.environ)["PATH"]

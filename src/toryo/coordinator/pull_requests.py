@@ -16,10 +16,10 @@ from toryo.check_names import some
 from toryo.coordinator import diff_limits, pull_request_programs, task_worktrees, worktrees
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.pull_request_programs import Program, PullRequest
-from toryo.coordinator.task_worktrees import prevented, worktree_of
+from toryo.coordinator.task_worktrees import trouble_answer, worktree_of
 from toryo.coordinator.worktrees import Trouble, Worktree, commits_and_diffs, remotes
 from toryo.coordinator.worktrees.paths import contains, tip
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 
 Mask = Callable[[str], str]
 
@@ -30,14 +30,16 @@ def run(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
         look = job.options.get("look")
         return _looked(job, look, directory) if isinstance(look, Mapping) else _opened(job, directory, mask)
     except (Trouble, OSError) as trouble:
-        return prevented(job.task_id, str(trouble))
+        return trouble_answer(job.task_id, str(trouble))
 
 
 def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     works = _works(job, directory)
     own = works.get(job.task_id)
     if own is None:
-        return prevented(job.task_id, task_worktrees.gone(job.task_id), **task_worktrees.known_gone(job, job.task_id))
+        return trouble_answer(
+            job.task_id, task_worktrees.gone_sentence(job.task_id), **task_worktrees.known_gone(job, job.task_id)
+        )
     for each in works.values():
         kept = worktrees.keep(each, f"Work on {each.name}", job.asked_by)
         if kept.trouble:
@@ -47,11 +49,11 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     left = [words for each in worktrees.bring(own, parts) if (words := each.words(own))] if parts else []
     if left:
         raise Trouble(" ".join(left))
-    checkout = opened(own.repository)
+    checkout = open_checkout(own.repository)
     _refuse_secrets(job, checkout, own)
     remote = remotes.remote_of(checkout, into)
     remotes.refuse_other(remote, directory / job.project_id)
-    program = pull_request_programs.chosen(remote.host)
+    program = pull_request_programs.program_for(remote.host)
     there = (remote.host, remote.path, own.branch)
     other = not job.options.get("into")
     last = tip(checkout.git, own.branch)
@@ -68,7 +70,7 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
             found = _usable(program.find(*there), remote.branch, lambda _: False, other=other)
             if found is None:
                 raise
-    told = _told(program, remote, own, found)
+    told = _report(program, remote, own, found)
     return _after_merge(job, directory, told) if found.state == "merged" else {"done": True, "pull_request": told}
 
 
@@ -90,7 +92,7 @@ def _usable(found: list[PullRequest], base: str, has_all: Callable[[str], bool],
     return next((each for each in found if each.state == "open"), None) or next(merged, None)
 
 
-def _told(program: Program, remote: remotes.Remote, own: Worktree, found: PullRequest) -> dict[str, Any]:
+def _report(program: Program, remote: remotes.Remote, own: Worktree, found: PullRequest) -> dict[str, Any]:
     return {
         "program": program.name,
         "host": remote.host,
@@ -113,7 +115,7 @@ def _state(found: PullRequest) -> dict[str, Any]:
 
 def _looked(job: WorktreeJob, look: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """Asks the repository in which it was opened, whatever the configuration says by now."""
-    program = pull_request_programs.named(str(look["program"]))
+    program = pull_request_programs.program_named(str(look["program"]))
     found = program.view(str(look["host"]), str(look["repository"]), int(look["number"]))
     told = {**look, **_state(found)}
     if found.state == "merged":
@@ -124,7 +126,7 @@ def _looked(job: WorktreeJob, look: Mapping[str, Any], directory: Path) -> dict[
         f"The pull request {found.url} was closed without being merged. The work is still on {look['branch']}. Open it "
         f"again (toryo task merge {job.task_id}), request changes, or discard the work."
     )
-    return prevented(job.task_id, words, pull_request=told)
+    return trouble_answer(job.task_id, words, pull_request=told)
 
 
 # --- after it was merged ----------------------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ def _after_merge(job: WorktreeJob, directory: Path, told: dict[str, Any]) -> dic
         except Trouble as trouble:
             left[task_id] = str(trouble)
     answer: dict[str, Any] = {"merged": merged, "pull_request": told, "answer": {"message": note}}
-    return prevented(next(reversed(left)), " ".join(left.values()), **answer) if left else {"done": True, **answer}
+    return trouble_answer(next(reversed(left)), " ".join(left.values()), **answer) if left else {"done": True, **answer}
 
 
 def _caught_up(
@@ -160,13 +162,13 @@ def _caught_up(
 ) -> tuple[str | None, str, str]:
     """The newest commit of the base branch; a note; and what prevents the base branch here from having what was merged,
     with the next step."""
-    newest, into, checkout = None, _base(job, own), opened(own.repository)
+    newest, into, checkout = None, _base(job, own), open_checkout(own.repository)
     try:
         remote = remotes.remote_of(checkout, into)
         if (remote.host, remote.path) != (told["host"], told["repository"]):
             raise Trouble("its remote is another one by now.")
         if not _known(checkout, str(told["head"])):  # somebody has added commits there
-            program = pull_request_programs.named(str(told["program"]))
+            program = pull_request_programs.program_named(str(told["program"]))
             remotes.fetch_objects(checkout, remote, program.ref(int(told["number"])))
         if remote.branch != told["base"]:
             return None, f"{into} was not updated: the pull request was merged into {told['base']}.", ""
@@ -186,7 +188,7 @@ def _caught_up(
 
 def _remove(worktree: Worktree, merged: list[str]) -> None:
     """Removes directory and branch, if all of it was merged. Raises Trouble otherwise."""
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     last = tip(checkout.git, worktree.branch)
     words = worktrees.unkept(worktree)
     if not words and (others := commits_and_diffs.others(worktree)):

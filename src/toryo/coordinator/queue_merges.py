@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo.check_names import named
+from toryo.check_names import name_of
 from toryo.coordinator import acceptance_checks, task_worktrees, tree_setup, worktrees
 from toryo.coordinator.acceptance_checks import Evidence, Wall
 from toryo.coordinator.orders import WorktreeJob
@@ -25,7 +25,7 @@ from toryo.coordinator.whole_threads import to_its_end
 from toryo.coordinator.worktrees import Trouble, Worktree, combining
 from toryo.coordinator.worktrees.combining import Combined, Entry, Work
 from toryo.coordinator.worktrees.paths import tip
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 from toryo.output_redaction import Mask
 
 ATTEMPTS = 3
@@ -63,9 +63,9 @@ async def run(job: WorktreeJob, directory: Path, stop: asyncio.Event, walled: Wa
             if answer is not None:
                 return answer
     except (Trouble, OSError) as trouble:
-        return prevented(str(trouble)) | task_worktrees.moved_base_of(trouble)
+        return trouble_answer(str(trouble)) | task_worktrees.moved_base_of(trouble)
     into = job.options.get("into")
-    return prevented(f"The branch {into} changed {ATTEMPTS} times while the checks ran. The queue tries again.")
+    return trouble_answer(f"The branch {into} changed {ATTEMPTS} times while the checks ran. The queue tries again.")
 
 
 async def _attempt(
@@ -160,8 +160,8 @@ async def _unless(stop: asyncio.Event, work: Any) -> Any:
 
 
 def _combined(job: WorktreeJob, directory: Path, target: str) -> tuple[Found, Checkout, Combined]:
-    found, repository = _found(job, directory)
-    checkout = opened(repository)
+    found, repository = _mergeable(job, directory)
+    checkout = open_checkout(repository)
     combined = combining.combine(checkout, target, found.entries, job.job_id)
     for span in combined.spans:
         if span.after == span.before:  # the target contains all of it, perhaps since an earlier attempt
@@ -176,7 +176,7 @@ def _with(checkout: Checkout, found: Found, name: str, target: str) -> str | Non
     return earlier.commit if earlier is not None else None
 
 
-def _found(job: WorktreeJob, directory: Path) -> tuple[Found, Path]:
+def _mergeable(job: WorktreeJob, directory: Path) -> tuple[Found, Path]:
     """What can be merged, and the repository that it is in. Commits what is left uncommitted in worktrees."""
     found, repository = Found(str(job.options["into"])), Path(job.working_directory).expanduser()
     first = True
@@ -231,7 +231,7 @@ def _work(
         kept = worktrees.keep(worktree, f"Work on {worktree.name}", "Toryo")
         if kept.trouble:
             raise Trouble(kept.trouble)
-    commit = tip(opened(repository).git, worktree.branch)
+    commit = tip(open_checkout(repository).git, worktree.branch)
     if commit is None:
         raise Trouble(
             f"The branch {worktree.branch} was deleted. Restore it (git branch {worktree.branch} COMMIT, in "
@@ -252,7 +252,7 @@ def _clear_up(found: Found) -> None:
         worktree = found.places[work.name]
         with contextlib.suppress(Trouble, OSError):
             if not _has_more(worktree, work):
-                if stays := task_worktrees.removed(worktree):
+                if stays := task_worktrees.remove(worktree):
                     found.kept[found.tasks[work.name]] = task_worktrees.short(stays)
                 continue
             found.merged.pop(found.tasks[work.name], None)
@@ -265,7 +265,7 @@ def _clear_up(found: Found) -> None:
 def _has_more(worktree: Worktree, work: Work) -> bool:
     if worktrees.unkept(worktree):  # looks for commits in the worktree's own repository, too
         return True
-    return tip(opened(worktree.repository).git, worktree.branch) not in (None, work.commit)
+    return tip(open_checkout(worktree.repository).git, worktree.branch) not in (None, work.commit)
 
 
 # --- the checks -------------------------------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ async def _broken(
     failed: the set-up did."""
     commands = [check for check in job.options.get("checks") or () if "command" in check]
     names = {each.check for each in failed}
-    again = tuple(check for check in commands if named(check) in names)
+    again = tuple(check for check in commands if name_of(check) in names)
     if len(again) < len(failed):
         return False
     working = await to_its_end(combining.check_out, checkout, path, combined.base)
@@ -333,7 +333,7 @@ async def _broken(
     return all(each.failed for each in found)
 
 
-async def tried(job: WorktreeJob, directory: Path, walled: Walled, mask: Mask) -> list[Evidence]:
+async def try_commands(job: WorktreeJob, directory: Path, walled: Walled, mask: Mask) -> list[Evidence]:
     """The commands of a job on the commit that it names, in a directory of their own. Raises StartFailure, Trouble or
     OSError."""
     checkout = await asyncio.to_thread(_repository, job)
@@ -360,7 +360,7 @@ async def tried(job: WorktreeJob, directory: Path, walled: Walled, mask: Mask) -
 
 
 def _repository(job: WorktreeJob) -> Checkout:
-    return opened(Path(job.working_directory).expanduser())
+    return open_checkout(Path(job.working_directory).expanduser())
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ def _answer(
     }
 
 
-def prevented(trouble: str) -> dict[str, Any]:
+def trouble_answer(trouble: str) -> dict[str, Any]:
     """The answer where something that is nobody's fault prevents the merge."""
     return {
         "done": False,

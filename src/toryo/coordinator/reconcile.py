@@ -45,12 +45,12 @@ def plan(
     fresh = tuple(each for each in _once(orders.start) if each.launch_id not in known and each.launch_id not in ended)
     stops = stop_escalation.new_stops(observed, orders, limits, now)
     seen = [
-        *(stop_escalation.told(each, stops) for each in observed),
+        *(stop_escalation.with_stops(each, stops) for each in observed),
         *(Seen(each, State.WAITING, now) for each in fresh),
     ]
     start, drop = slots.starts(seen, limits, now)
     due = stop_escalation.signals(seen, limits, now)
-    signalled = [stop_escalation.signalled(each, due, now) for each in seen]
+    signalled = [stop_escalation.with_signals(each, due, now) for each in seen]
     later = [at for stage, at in (stop_escalation.next_signal(each, limits) for each in signalled) if stage]
     later += [slots.too_late_at(each, limits) for each in seen if each.state is State.WAITING]
     settled = {each.launch_id for each in start} | set(drop)

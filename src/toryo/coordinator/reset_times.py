@@ -44,7 +44,7 @@ JUST_PASSED = timedelta(minutes=30)
 """A time of day that has passed by no more means the one that has passed, and not tomorrow's."""
 
 
-def named(text: str, now: datetime | None = None, longest: float | None = None) -> float | None:
+def first_time(text: str, now: datetime | None = None, longest: float | None = None) -> float | None:
     """The first time in a text; None if there is none. Without `now`, times of day are ignored.
 
     `longest`: the seconds of the window that ends then, if it is known: a time of day after its end has passed.

@@ -131,7 +131,7 @@ class Place:
 class Walled:
     """What to execute in place of a program. `keep`: descriptors that it must inherit; the caller closes them.
     `sandboxed`: whether bubblewrap is around it, possibly after the proxy of its network. `refusals`: the file in which
-    that proxy notes hosts (`network_limits.refused`)."""
+    that proxy notes hosts (`network_limits.refused_hosts`)."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -302,7 +302,7 @@ class Sandbox:
             keep = []
             for target, source in place.needs.copies.items():
                 if source.is_file() and not view.shows(target):
-                    keep.append(untrusted_files.opened(source))
+                    keep.append(untrusted_files.open_regular(source))
                     opened.callback(os.close, keep[-1])
                     view.copy(target, keep[-1])
             for target, text in shown_home.git_settings(Path(env["HOME"]), env) if env.get("HOME") else ():
@@ -395,7 +395,7 @@ def _networked(
 def _refusals(path: Path | None, why: str) -> int:
     if path is None:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    found = logs.made(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+    found = logs.create_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
     os.write(found, f"{why}\n".encode())
     return found
 
@@ -839,7 +839,7 @@ def _made(path: Path, text: str | None = None) -> None:
         if text is None:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif path.parent.is_dir():
-            with os.fdopen(untrusted_files.made(path, os.O_WRONLY | os.O_EXCL), "w", encoding="utf-8") as file:
+            with os.fdopen(untrusted_files.open_own(path, os.O_WRONLY | os.O_EXCL), "w", encoding="utf-8") as file:
                 file.write(text)
 
 

@@ -149,7 +149,7 @@ class Server:
     ) -> None:
         """`artifacts`: the ids of the files that each of them has left."""
         failures = [{"check": each.check, "message": each.message} for each in evidence if each.failed]
-        results = _told(evidence, artifacts) if self._takes_evidence else None
+        results = _reported_evidence(evidence, artifacts) if self._takes_evidence else None
         try:
             await self._call("report_check_result", check_id=check_id, failures=failures, **_said(results=results))
         except RefusalError as no:
@@ -202,7 +202,7 @@ class Server:
         return await self._client.call(tool, **arguments)
 
 
-def _told(evidence: Sequence[Evidence], artifacts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def _reported_evidence(evidence: Sequence[Evidence], artifacts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """Without names that an older server does not know, where there is nothing to say."""
     told = []
     for place, each in enumerate(evidence):

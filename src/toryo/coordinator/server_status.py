@@ -34,7 +34,7 @@ class ServerStatus:
         self._refused = isinstance(why, RefusalError)
         what = why.code if isinstance(why, RefusalError) else "unfit" if isinstance(why, Unfit) else "away"
         if what != self._told:
-            log.warning("cannot work with the server: %s; trying again", _told(why))
+            log.warning("cannot work with the server: %s; trying again", _in_words(why))
         self._told = what
 
     def greeted(self) -> None:
@@ -53,7 +53,7 @@ class ServerStatus:
         log.info("connected to %s as %s", *self._who)
 
 
-def _told(why: Exception) -> str:
+def _in_words(why: Exception) -> str:
     """Refusals are worded for agents: for a token that is not a Coordinator's, says where to get one."""
     if isinstance(why, RefusalError) and why.code in _TOKEN_REFUSED:
         return f"the server does not accept the token of this Coordinator ({why.code}). {_WHERE_IT_IS}"

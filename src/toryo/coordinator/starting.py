@@ -94,7 +94,7 @@ class Starting:
 
     async def _tell_of_worktree(self, entry: Entry, worktree: Worktree) -> None:
         """The server may answer that its agent has nothing to do by now."""
-        launch_id, said = entry.launch.launch_id, task_worktrees.told(worktree)
+        launch_id, said = entry.launch.launch_id, task_worktrees.first_report(worktree)
 
         async def tell() -> None:
             stop = await self._at.server.report_worktree(launch_id, **said)
@@ -195,7 +195,7 @@ class Starting:
         entry.mask = self._at.starter.mask(launch, secrets)
         entry.log = Log(logs.path_of(self._at.logs_in, launch.launch_id), entry.mask, self._at.starter.reading(launch))
         self._at.shipping.add(launch.launch_id, entry.log)
-        entry.worktree = opened(launch, worktree, self._at.starter)
+        entry.worktree = adopted_worktree(launch, worktree, self._at.starter)
         self._watch(entry, process)
 
 
@@ -216,7 +216,7 @@ _OF_MACHINE = frozenset(
 )
 
 
-def opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | None:
+def adopted_worktree(launch: Launch, path: str | None, starter: Starter) -> Worktree | None:
     """The worktree of an adopted process, as recorded, if it belongs to its project."""
     if path is None or Path(path).parent != (starter.worktrees / launch.project_id).resolve():
         return None

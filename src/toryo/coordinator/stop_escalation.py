@@ -75,7 +75,7 @@ def _sooner(new: Stop, old: Stop | None) -> bool:
     return old is None or new.at + new.grace < old.at + old.grace
 
 
-def told(seen: Seen, stops: dict[str, Stop]) -> Seen:
+def with_stops(seen: Seen, stops: dict[str, Stop]) -> Seen:
     """The state after these stops are recorded."""
     new = stops.get(seen.launch.launch_id)
     return seen if new is None else replace(seen, stop=new)
@@ -87,7 +87,7 @@ def signals(seen: Sequence[Seen], limits: Limits, now: Seconds) -> dict[str, Sta
     return {launch_id: stage for launch_id, stage, at in found if stage and at <= now}
 
 
-def signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
+def with_signals(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
     """The state after these signals are sent."""
     stage = due.get(seen.launch.launch_id)
     return seen if stage is None else replace(seen, stage=stage, signalled_at=now)

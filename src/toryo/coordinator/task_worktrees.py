@@ -79,7 +79,7 @@ def place_of(launch: Launch, own: Isolation | None) -> Place | None:
     return Place(str(wanted["name"]), bases, brings, merges)
 
 
-def made(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
+def make(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
     """The launch's worktree; an existing one is unchanged. Raises BadConfig with the problem and the next step."""
     bases = [worktrees.branch_of(base) for base in place.bases]
     try:
@@ -115,7 +115,7 @@ def merged_text(worktree: Worktree, name: str) -> str:
         raise Mistakes(name, [Mistake(str(trouble))]) from trouble
 
 
-def told(worktree: Worktree) -> dict[str, Any]:
+def first_report(worktree: Worktree) -> dict[str, Any]:
     """The report for `report_worktree` before any work in it."""
     return {
         **({"subtasks": _brought(worktree.brought)} if worktree.brought else {}),
@@ -142,12 +142,12 @@ def _brought(found: Iterable[worktrees.Brought]) -> list[dict[str, Any]]:
     ]
 
 
-def watched(launch: Launch) -> bool:
+def is_watched(launch: Launch) -> bool:
     """Whether the server compares what tasks change while they run."""
     return isinstance(launch.workspace, Mapping) and bool(launch.workspace.get("watched"))
 
 
-def touched(worktree: Worktree) -> list[str] | None:
+def touched_paths(worktree: Worktree) -> list[str] | None:
     """The paths that are changed in it; None where that cannot be said now."""
     try:
         return [path for path in worktrees.touched(worktree, MOST_TOUCHED) if len(path) <= LONGEST_PATH]
@@ -176,20 +176,20 @@ class Unchecked(Trouble):
     """What would be merged has not passed its checks."""
 
 
-def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
+def keep(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     """Commits what a process left and returns the state; what prevents the commit is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
     try:
         found = worktrees.keep(worktree, message, launch.agent_id)
         late = CHANGED_LATE if clean_checkouts.changed_since(worktree) is not None else ""
     except (Trouble, OSError) as trouble:
-        return {**told(worktree), "trouble": short(str(trouble))}
+        return {**first_report(worktree), "trouble": short(str(trouble))}
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
     left_out = f"Not saved (other repositories, or too large): {', '.join(found.left_out)}" if found.left_out else ""
     prevented = short(" ".join(filter(None, [found.trouble, late, left_out])))
-    paths = {"touched": touched(worktree)} if watched(launch) else {}
+    paths = {"touched": touched_paths(worktree)} if is_watched(launch) else {}
     known = {name: getattr(found, name) for name in figures}
-    return {**told(worktree), **known, "trouble": prevented or None, **_moved(found.moved_base), **paths}
+    return {**first_report(worktree), **known, "trouble": prevented or None, **_moved(found.moved_base), **paths}
 
 
 def _moved(found: MovedBase | None) -> dict[str, Any]:
@@ -211,14 +211,14 @@ def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
         "merge_subtasks": _merge_subtasks,
     }
     if job.kind not in kinds:
-        return prevented(job.task_id, f"This Coordinator does not know the worktree job {job.kind}. Update it.")
+        return trouble_answer(job.task_id, f"This Coordinator does not know the worktree job {job.kind}. Update it.")
     try:
         return kinds[job.kind](job, directory)
     except (Trouble, OSError) as trouble:
-        return prevented(job.task_id, str(trouble), **moved_base_of(trouble))
+        return trouble_answer(job.task_id, str(trouble), **moved_base_of(trouble))
 
 
-def prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
+def trouble_answer(task_id: str, words: str, **more: Any) -> dict[str, Any]:
     return {"done": False, "trouble": short(words), "task_id": task_id, **more}
 
 
@@ -263,7 +263,7 @@ def _bounded(job: WorktreeJob, diff: Callable[[int], worktrees.Diff | None]) -> 
     while True:
         found = diff(limit)
         if found is None:
-            return prevented(job.task_id, gone(job.task_id))
+            return trouble_answer(job.task_id, gone_sentence(job.task_id))
         answer = asdict(found)
         del answer["history"], answer["history_truncated"]  # for checks only
         answer["files_in_all"] = len(answer["files"])
@@ -285,20 +285,20 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
         if worktree is None:
             earlier = merged_before(job, each)
             if earlier is None:
-                return prevented(task_id, gone(task_id), merged=merged, **known_gone(job, task_id))
+                return trouble_answer(task_id, gone_sentence(task_id), merged=merged, **known_gone(job, task_id))
             merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
             continue
         try:
             outcome = _rest_of_a_merge(job, worktree, each) or _merged(job, worktree, each)
-            stays = "" if isinstance(outcome, Conflict) else removed(worktree)
+            stays = "" if isinstance(outcome, Conflict) else remove(worktree)
         except Trouble as trouble:
-            return prevented(task_id, str(trouble), merged=merged, **moved_base_of(trouble), **_may_go_on(trouble))
+            return trouble_answer(task_id, str(trouble), merged=merged, **moved_base_of(trouble), **_may_go_on(trouble))
         if isinstance(outcome, Conflict):
             if task_id not in late and _has_it(job, worktree, order, directory):
                 late.add(task_id)
                 order.append(each)
                 continue
-            return prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
+            return trouble_answer(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
         merged.append(
             {
                 "task_id": task_id,
@@ -310,7 +310,7 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     return {"done": True, "merged": merged}
 
 
-def removed(worktree: Worktree) -> str:
+def remove(worktree: Worktree) -> str:
     """Removes what was merged. That it cannot be removed is another result, and changes nothing of the merge: why it
     stays; empty if it is gone."""
     try:
@@ -364,10 +364,10 @@ def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     what a task has to merge that resolves a conflict: it is not done while something of it is left to resolve."""
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
-        return prevented(job.task_id, gone(job.task_id), **known_gone(job, job.task_id))
+        return trouble_answer(job.task_id, gone_sentence(job.task_id), **known_gone(job, job.task_id))
     kept = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
     if kept.trouble:
-        return prevented(job.task_id, kept.trouble)
+        return trouble_answer(job.task_id, kept.trouble)
     names = [str(each) for each in job.options.get("subtasks") or ()]
     for name in names:
         _keep_what_was_left(worktree.repository / worktree.subdirectory, worktree.path.parent, name)
@@ -375,7 +375,7 @@ def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     begun = worktrees.begin(worktree, [str(each) for each in job.options.get("merges") or ()])
     left = " ".join(filter(None, (each.words(worktree) for each in begun)))
     if left:
-        return prevented(job.task_id, left)
+        return trouble_answer(job.task_id, left)
     return {"done": True, "answer": {"subtasks": _brought(brought)}}
 
 
@@ -441,7 +441,7 @@ def checked_out(order: CheckOrder, directory: Path) -> CheckedOut | None:
     )
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
-        raise Trouble(gone(job.task_id))
+        raise Trouble(gone_sentence(job.task_id))
     limited = any("diff" in check for check in order.checks)
     runs = any("command" in check for check in order.checks)
     setup = Setup.read(order.setup) if runs else Setup()
@@ -466,5 +466,5 @@ def _repositories(job: WorktreeJob, place: Path) -> list[Path]:
     return [each for each in known if each is not None and each.is_dir()]
 
 
-def gone(task_id: str) -> str:
+def gone_sentence(task_id: str) -> str:
     return f"The worktree of task {task_id} is no longer on this machine: its directory and its branch are gone."

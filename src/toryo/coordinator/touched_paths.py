@@ -29,7 +29,7 @@ async def watch(entries: Callable[[], Iterable[Entry]], tell: Callable[[Entry, l
         began = time.monotonic()
         for entry in [each for each in entries() if _works(each)]:
             assert entry.worktree is not None
-            found = await asyncio.to_thread(task_worktrees.touched, entry.worktree)
+            found = await asyncio.to_thread(task_worktrees.touched_paths, entry.worktree)
             if found is not None and found != entry.touched and _works(entry):
                 with contextlib.suppress(Unreachable, RefusalError, ProtocolError):
                     await tell(entry, found)
@@ -39,4 +39,4 @@ async def watch(entries: Callable[[], Iterable[Entry]], tell: Callable[[Entry, l
 
 def _works(entry: Entry) -> bool:
     running = entry.process is not None and not entry.process.over
-    return running and entry.worktree is not None and not entry.work_kept and task_worktrees.watched(entry.launch)
+    return running and entry.worktree is not None and not entry.work_kept and task_worktrees.is_watched(entry.launch)

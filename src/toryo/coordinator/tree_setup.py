@@ -25,7 +25,7 @@ from toryo.coordinator.acceptance_checks import Wall
 from toryo.coordinator.whole_threads import to_its_end
 from toryo.coordinator.worktrees import Trouble, Worktree
 from toryo.coordinator.worktrees.launch_repositories import seen_of
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.repository import open_checkout
 from toryo.output_redaction import Mask
 from toryo.path_patterns import TooMuchWork, Work, matches
 
@@ -74,7 +74,7 @@ async def run(setup: Setup, project: Path, directory: Path, wall: Wall, mask: Ma
     except (Trouble, OSError) as problem:
         raise SetupFailed(mask(f"The files of worktree_copy cannot be copied. {problem}")) from problem
     for command in setup.commands:
-        ended = await acceptance_checks.executed(command, TIME_LIMIT, directory, wall)
+        ended = await acceptance_checks.execute(command, TIME_LIMIT, directory, wall)
         if ended.why:
             why = ended.why.removeprefix("The command ")
             said = f"The set-up command `{command}` {why if why != ended.why else f'cannot be run. {why}'}"
@@ -85,7 +85,7 @@ def is_done(worktree: Worktree) -> bool:
     return (seen_of(worktree.path) / DONE).is_file()
 
 
-def done(worktree: Worktree) -> None:
+def mark_done(worktree: Worktree) -> None:
     seen_of(worktree.path).mkdir(parents=True, exist_ok=True)
     (seen_of(worktree.path) / DONE).touch()
 
@@ -120,7 +120,7 @@ def _ignored(project: Path, patterns: tuple[str, ...]) -> list[tuple[str, os.sta
 
 
 def _matching(project: Path, patterns: tuple[str, ...], work: Work) -> Iterator[tuple[str, os.stat_result]]:
-    checkout = opened(project)
+    checkout = open_checkout(project)
     prefix = f"{checkout.subdirectory}/" if checkout.subdirectory else ""
     words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
     for listed in checkout.git.must(*words).names:
@@ -168,7 +168,7 @@ def _copied(project: Path, directory: Path, name: str, room: int) -> int:
     with contextlib.ExitStack() as opened_:
         above = untrusted_files.directory_beneath(project, *between)
         opened_.callback(os.close, above)
-        source = untrusted_files.opened(own, untrusted_files.READING | os.O_NOFOLLOW, directory=above)
+        source = untrusted_files.open_regular(own, untrusted_files.READING | os.O_NOFOLLOW, directory=above)
         opened_.callback(os.close, source)
         below = _made(directory, between)
         opened_.callback(os.close, below)

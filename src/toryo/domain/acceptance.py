@@ -55,7 +55,7 @@ Read = Callable[[Any, int, str], Any]
 """Takes a value, the place of its check and its name; raises Refusal."""
 
 
-def required(value: Any) -> tuple[AcceptanceCheck, ...]:
+def required_checks(value: Any) -> tuple[AcceptanceCheck, ...]:
     """The checks that a project requires, from JSON. Nothing, "" and "none" are no checks; another text is JSON, or a
     check per line. Raises Refusal for what is no check, and says which and why.
     """
@@ -271,11 +271,11 @@ def failures_in_brief(state: str, failures: Sequence[CheckFailure]) -> Worded:
     failed = failures[:MOST_SHOWN] if state == Checks.FAILED else ()
     parts: list[Worded] = []
     for each in failed:
-        parts += [say("Its last report failed the check {check}.", check=quoted(each["check"])), printed(each)]
+        parts += [say("Its last report failed the check {check}.", check=quoted(each["check"])), printed_end(each)]
     return together(parts, "\n")
 
 
-def printed(failure: CheckFailure) -> Worded:
+def printed_end(failure: CheckFailure) -> Worded:
     """The end of what a failed check printed, marked as somebody's words."""
     lines = [line[:WIDEST] for line in failure["message"].splitlines() if line.strip()]
     return constant(marked("\n".join(lines[-LAST_LINES:])))

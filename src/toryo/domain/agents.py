@@ -168,7 +168,7 @@ class Agent:
         """
         if provider == self.provider:
             return self.provider_options
-        known = {option.name for option in provider_options.of(provider)} - {"args"}
+        known = {option.name for option in provider_options.options_of(provider)} - {"args"}
         return {name: value for name, value in self.provider_options.items() if name in known}
 
     def started_with(self, provider: str | None) -> dict[str, Any]:

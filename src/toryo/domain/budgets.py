@@ -66,6 +66,6 @@ def of_task(task: Task) -> Budget:
     return Budget(task.budget_usd, task.budget_tokens)
 
 
-def limiting(tree: Tree, task: Task) -> Iterable[Task]:
+def limiting_tasks(tree: Tree, task: Task) -> Iterable[Task]:
     """The tasks whose budgets limit the work on this one: itself, and those above it, of which it is a part."""
     return (each for each in (task, *tree.ancestors(task)) if of_task(each).limits)

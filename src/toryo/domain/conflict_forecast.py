@@ -112,7 +112,7 @@ def _paths(own: Files, other: Files, work: path_patterns.Work) -> Iterator[str]:
     yield from (path for path in own.touched if path not in theirs and _any(other.may_touch, path, work))
 
 
-def told(paths: Iterable[str]) -> str:
+def paths_in_words(paths: Iterable[str]) -> str:
     """The paths within a sentence. An agent chooses the names of its files: words in them stay in quotation marks."""
     return ", ".join(each if _PLAIN_PATH.fullmatch(each) else quoted(each[:LONGEST_TOLD]) for each in paths)
 

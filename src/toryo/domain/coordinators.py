@@ -13,7 +13,7 @@ GONE_AFTER: Millis = 90 * SECOND
 """A Coordinator that has not called for this long counts as gone, and others may take over what it held."""
 
 
-def gone(last_seen: Millis, now: Millis) -> bool:
+def is_gone(last_seen: Millis, now: Millis) -> bool:
     return now - last_seen >= GONE_AFTER
 
 

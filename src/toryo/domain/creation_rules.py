@@ -16,7 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Decomposition, Settings
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import AcceptanceCheck, Priority, Start, Task
+from toryo.domain.tasks import AcceptanceCheck, Pool, Priority, Start, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say
@@ -51,9 +51,10 @@ class Draft:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     start: Start | None = None
+    pool: Pool | None = None
 
 
-def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:
+def refusal_to_divide(settings: Settings, main: Task, fetched: bool) -> Refusal | None:
     """Why a worker cannot create subtasks of its main task now; None: it can, up to the caps."""
     if not main.delegated and main.parent_id is not None:
         return Refusal(Code.NOT_NOW, "A subtask that you created cannot be divided further.", _LEAD_ON)
@@ -80,13 +81,13 @@ def refuse_worker(
             ),
             parent_task_id=parent.id,
         )
-    if any(draft.assignee_id not in (None, worker.id) for draft in drafts):
+    if any(draft.assignee_id not in (None, worker.id) or draft.pool is not None for draft in drafts):
         raise Refusal(
             Code.PERMISSION_DENIED,
             "A worker cannot assign its subtasks to other members.",
             "Omit assignee_id, or ask someone else with request_task.",
         )
-    if (why := undivided(tree_state.project.settings, main, fetched)) is not None:
+    if (why := refusal_to_divide(tree_state.project.settings, main, fetched)) is not None:
         raise why
     made = sum(1 for child in tree_state.tree.children(main) if child.created_by == worker.id)
     cap = tree_state.project.settings.worker_subtasks
@@ -141,7 +142,7 @@ def refuse_manager(
             else say("{count} open subtasks already exist; nothing was created.", count=len(existing)),
             "To work with what exists, call get_next_action. To add more, pass intent: new or refine; "
             "replace cancels what has not begun.",
-            existing=[shown(task) for task in existing],
+            existing=[listed_in_refusal(task) for task in existing],
         )
 
 
@@ -324,7 +325,7 @@ def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], don
     done.add(node)
 
 
-def shown(task: Task) -> dict[str, Any]:
+def listed_in_refusal(task: Task) -> dict[str, Any]:
     """How a refusal lists a task."""
     return {"task_id": task.id, "title": task.title, "status": task.status.value, "assignee_id": task.assignee_id}
 

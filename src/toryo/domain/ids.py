@@ -40,6 +40,12 @@ def chosen(identifier: str) -> str:
             say("{identifier!r} is not a valid id.", identifier=identifier),
             "Use 1 to 64 characters: a-z, 0-9, dot, underscore, hyphen. Begin with a letter or digit.",
         )
+    if identifier == chosen_ids.ANY:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("{identifier} stands for anyone who is free, where an assignee is written.", identifier=identifier),
+            "Choose another id.",
+        )
     return identifier
 
 

@@ -29,7 +29,7 @@ def is_named(name: str) -> bool:
     return _NAMED.search(name) is not None and _NUMBERS.match(name) is None
 
 
-def hidden(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """The text with everything masked that looks like a token, or like a user name and password in a URL."""
     return _LOOKS.sub(MASK, text) if _MAY_BE.search(text) else text
 

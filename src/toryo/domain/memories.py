@@ -87,12 +87,12 @@ def terms(text: str, most: int = MOST_TERMS) -> list[str]:
     return list(dict.fromkeys(_terms(text, stored=True)))[:most]
 
 
-def wanted(query: str) -> list[str]:
+def query_terms(query: str) -> list[str]:
     """The different terms that a query looks for, in its order."""
     return list(dict.fromkeys(_terms(query, stored=False)))[:MOST_WANTED]
 
 
-def telling(found: Iterable[str]) -> list[str]:
+def telling_terms(found: Iterable[str]) -> list[str]:
     """Those terms that say what a text is about: no function words, and of Japanese no endings and particles."""
     return [term for term in found if term not in _FUNCTION_WORDS and not _KANA_PAIR.fullmatch(term)]
 

@@ -697,7 +697,7 @@ def _assignee_not_active(tree_state: TreeState, task: Task) -> _Words:
 
 def _parallel_limit(tree_state: TreeState, task: Task) -> _Words:
     assert task.assignee_id is not None
-    running = sorted(parallel_limit.counted(tree_state, task.assignee_id, task))
+    running = sorted(parallel_limit.counted_tasks(tree_state, task.assignee_id, task))
     return (
         Code.LIMIT_REACHED,
         say(

@@ -1,6 +1,6 @@
 """Needs: things that require a person. Their kinds in order of urgency, and their fields.
 
-`operations/overview/needs.py` finds them; `domain/notices.py` tells people outside Toryo.
+`operations/overview/needs/` finds them; `domain/notices.py` tells people outside Toryo.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ SHOWN = 2_000
 """How many characters of each text of a request a list shows."""
 
 
-def requested(task: Task, details: Details) -> Request:
+def request_of(task: Task, details: Details) -> Request:
     """The request that a list shows for a task that waits for approval."""
-    return written(
+    return request_from(
         title=task.title,
         description=details.description,
         context=details.context,
@@ -85,7 +85,7 @@ def requested(task: Task, details: Details) -> Request:
     )
 
 
-def written(
+def request_from(
     *,
     title: str,
     description: str,

@@ -9,7 +9,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.tree_state import TreeState
 
 
-def counted(tree_state: TreeState, agent_id: str, task: Task) -> frozenset[str]:
+def counted_tasks(tree_state: TreeState, agent_id: str, task: Task) -> frozenset[str]:
     """The agent's main tasks in progress that count when `task` is to start: not the task itself, nor what it is a part
     of, nor its parts. Work above waits for its parts; if it used up the agent's only place, neither could ever go on.
 
@@ -22,7 +22,7 @@ def counted(tree_state: TreeState, agent_id: str, task: Task) -> frozenset[str]:
 
 def has_room(tree_state: TreeState, agent_id: str, task: Task) -> bool:
     """Whether the agent may start it as a main task under `max_parallel_tasks`."""
-    return len(counted(tree_state, agent_id, task)) < tree_state.agents[agent_id].max_parallel_tasks
+    return len(counted_tasks(tree_state, agent_id, task)) < tree_state.agents[agent_id].max_parallel_tasks
 
 
 def fits(tree_state: TreeState, task: Task) -> bool:

@@ -350,7 +350,7 @@ def _number(value: Any) -> float | None:
 
 
 _LISTS: Mapping[str, Callable[[str, Any], tuple[Any, ...]]] = {
-    "required_checks": lambda _, value: acceptance.required(value),
+    "required_checks": lambda _, value: acceptance.required_checks(value),
     **dict.fromkeys(LINES, _lines),
     **dict.fromkeys(HOSTS, _hosts),
     "ports": _ports,

@@ -149,7 +149,7 @@ def defaulted(question: Question, now: Millis, by: str) -> Question:
 
 def answered(question: Question, answer: Answer, by: str, now: Millis) -> Question:
     """The question after an answer. Raises Refusal if it is none of this question, or comes too late."""
-    given = fitting(question, answer)
+    given = fit(question, answer)
     if not question.open:
         raise over(question)
     return replace(
@@ -162,7 +162,7 @@ def repeats(question: Question, answer: Answer, by: str) -> bool:
     if question.state is not State.ANSWERED or question.ended_by != by:
         return False
     try:
-        return fitting(question, answer) == Answer(question.choices, question.written)
+        return fit(question, answer) == Answer(question.choices, question.written)
     except Refusal:
         return False
 
@@ -170,7 +170,7 @@ def repeats(question: Question, answer: Answer, by: str) -> bool:
 def takes(question: Question, answer: Answer) -> bool:
     """Whether what was answered elsewhere is an answer to this question, too."""
     try:
-        fitting(question, answer)
+        fit(question, answer)
     except Refusal:
         return False
     return question.open
@@ -182,7 +182,7 @@ def withdrawn(question: Question, by: str, reason: str | None, now: Millis) -> Q
     return replace(question, state=State.WITHDRAWN, ended_by=by, ended_at=now, reason=reason)
 
 
-def fitting(question: Question, answer: Answer) -> Answer:
+def fit(question: Question, answer: Answer) -> Answer:
     """The answer with the options as they were asked, in their order. Raises Refusal."""
     known = {option.casefold(): option for option in question.options}
     unknown = [choice for choice in answer.choices if choice.strip().casefold() not in known]

@@ -156,7 +156,7 @@ class Kept:
         return max((each for each in ends if each is not None), default=None)
 
 
-def kept(windows: Iterable[Window], now: Millis) -> dict[str, Kept]:
+def kept_by_account(windows: Iterable[Window], now: Millis) -> dict[str, Kept]:
     """The accounts of which something is kept."""
     found: dict[str, Kept] = {}
     for each in windows:

@@ -129,7 +129,7 @@ def refuse_contradiction(verdict: Verdict, findings: Sequence[Finding], summary:
         )
 
 
-def told(findings: Sequence[Finding], summary: str | None) -> str:
+def review_in_words(findings: Sequence[Finding], summary: str | None) -> str:
     """What the review says, a line per finding, the gravest first; cut to `LONGEST_TOLD`."""
     order = list(Severity)
     lines = [_line(each) for each in sorted(findings, key=lambda each: order.index(Severity(each["severity"])))]
@@ -179,7 +179,7 @@ def over(task: Task) -> Refusal:
     )
 
 
-def unchecked(task: Task) -> Refusal:
+def refusal_of_checks(task: Task) -> Refusal:
     """Why the task of a review gets no acceptance checks: it ends with its verdict, whatever they would find."""
     return Refusal(
         Code.VALIDATION_ERROR,

@@ -38,12 +38,12 @@ class SavedView:
     created_at: Millis
 
 
-def counted(saved: SavedView) -> TaskFilter | None:
+def counted_filter(saved: SavedView) -> TaskFilter | None:
     """The tasks that a view is about: of those that match, the open ones, unless it says which statuses. None: it is
     not about tasks."""
     if saved.view is View.AUDIT:
         return None
     if saved.view is View.GRAPH:
         return TaskFilter(statuses=OPEN, root_id=saved.arranged)
-    found = task_filters.parsed(saved.q)
+    found = task_filters.parse(saved.q)
     return found if found.statuses else replace(found, statuses=OPEN)

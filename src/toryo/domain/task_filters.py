@@ -27,7 +27,7 @@ class TaskFilter:
     root_id: str | None = None
 
 
-def parsed(line: str) -> TaskFilter:
+def parse(line: str) -> TaskFilter:
     """What no filter has as its name is a word to look for. Unknown statuses and priorities count as none."""
     said: dict[str, list[str]] = {}
     words: list[str] = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from toryo.domain import parallel_limit
+from toryo.domain import parallel_limit, pools
+from toryo.domain.agents import Role
 from toryo.domain.tasks import Approval, Start, Status, Task
 from toryo.domain.tree_state import TreeState
 
@@ -66,26 +67,39 @@ def claimable(tree_state: TreeState, task: Task) -> bool:
     return task.for_queue and task.status is Status.TODO and not {*_hindrances_of_task(tree_state, task)}
 
 
-def queued(tree_state: TreeState, task: Task) -> bool:
+def will_be_claimed(tree_state: TreeState, task: Task) -> bool:
     """Whether it is a queue task that can be claimed now and its queue has an agent."""
     return claimable(tree_state, task) and task.agent_type in tree_state.served
 
 
 def in_line(tree_state: TreeState, task: Task) -> bool:
-    """Whether Toryo starts it when it is ready: its assignee is an agent, and it is no part of the agent's own task."""
-    agent = tree_state.agents.get(task.assignee_id or "")
-    waits = task.in_line(tree_state.project.settings.start) and agent is not None and not agent.human
+    """Whether Toryo starts it when it is ready: its assignee is an agent, and it is no part of the agent's own task; or
+    anyone who is free may take it."""
+    if not task.in_line(tree_state.project.settings.start):
+        return False
+    if task.assignee_id is None:
+        return True
+    agent = tree_state.agents.get(task.assignee_id)
+    waits = agent is not None and not agent.human
     return waits and (task.id not in tree_state.tree.tasks or tree_state.tree.is_main(task))
+
+
+def has_agent(tree_state: TreeState, task: Task) -> bool:
+    """Whether somebody can do it who is there: its assignee, or an agent that it may go to."""
+    if task.assignee_id is None and task.pool is not None:
+        return bool(pools.takers(tree_state, task))
+    return tree_state.able(task.assignee_id)
 
 
 def not_begun_above(tree_state: TreeState, task: Task) -> list[Task]:
     """The tasks above it that begin first: drafts, and those in `todo` that somebody has, or that were put back."""
-    return [
-        above
-        for above in tree_state.tree.ancestors(task)
-        if above.status is Status.BACKLOG
-        or (above.status is Status.TODO and (above.assignee_id is not None or above.start is Start.MANUAL))
-    ]
+    return [above for above in tree_state.tree.ancestors(task) if keeps_parts(above)]
+
+
+def keeps_parts(task: Task) -> bool:
+    """Whether its parts begin after it."""
+    given = task.assignee_id is not None or task.pool is not None or task.start is Start.MANUAL
+    return task.status is Status.BACKLOG or (task.status is Status.TODO and given)
 
 
 def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
@@ -97,7 +111,7 @@ def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
         if each is not task and _at_work_or_queued(tree_state, each):
             continue
         elsewhere = each.id not in tree_state.tree.tasks
-        comes = in_line(tree_state, each) and tree_state.able(each.assignee_id) and each.approval is Approval.APPROVED
+        comes = in_line(tree_state, each) and has_agent(tree_state, each) and each.approval is Approval.APPROVED
         if not comes or (elsewhere and each.dependencies_left):
             return False
         first = [] if elsewhere else not_begun_above(tree_state, each)
@@ -109,13 +123,16 @@ def starts_by_itself(tree_state: TreeState, task: Task) -> bool:
 
 def _at_work_or_queued(tree_state: TreeState, task: Task) -> bool:
     if task.in_progress:
-        return tree_state.able(task.assignee_id)
-    return task.id in tree_state.tree.tasks and queued(tree_state, task)
+        agent = tree_state.agents.get(task.assignee_id or "")
+        # A manager whose own part is in progress would wait for itself.
+        own_part = agent is not None and agent.role is Role.MANAGER and task.id in tree_state.tree.tasks
+        return tree_state.able(task.assignee_id) and not (own_part and not tree_state.tree.is_main(task))
+    return task.id in tree_state.tree.tasks and will_be_claimed(tree_state, task)
 
 
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
     """Whether a child is ready and its assignee is able and has room; unassigned: any able worker below the manager."""
-    if not ready(tree_state, child) or (in_line(tree_state, child) and tree_state.able(child.assignee_id)):
+    if not ready(tree_state, child) or (in_line(tree_state, child) and has_agent(tree_state, child)):
         return False
     if child.assignee_id is not None and tree_state.able(child.assignee_id):
         return parallel_limit.fits(tree_state, child)

@@ -122,6 +122,16 @@ class Start(StrEnum):
     """A person, or the manager that created it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Who may take a task of which nobody has said who does it: anyone of these who is free first."""
+
+    capabilities: tuple[str, ...] = ()
+    """All that an agent needs for it; none: any worker of the project."""
+    passed: tuple[str, ...] = ()
+    """The agents that took it and could not begin, for a reason of their own: it does not go to these again."""
+
+
 ORDER = ("priority", "created_at", "ordinal", "id")
 """In which order tasks are listed, started and returned by a poll: the highest priority first, then the oldest.
 
@@ -227,6 +237,8 @@ class Task:
     """None: as the project's setting says when somebody looks."""
     dependencies_left: Annotated[int, Small] = 0
     """How many of the tasks that it depends on are not completed. Not counted for a queue task."""
+    pool: Pool | None = None
+    """None: it goes to its assignee only. Otherwise it is assigned when it starts."""
     version: int = 1
 
     @property
@@ -251,7 +263,8 @@ class Task:
 
     def in_line(self, of_project: Start) -> bool:
         """Whether Toryo starts it when it is ready. What a review waits for is decided with the reviews."""
-        waits = self.status is Status.TODO and not self.for_queue and self.assignee_id is not None
+        somebody = self.assignee_id is not None or self.pool is not None
+        waits = self.status is Status.TODO and not self.for_queue and somebody
         return waits and self.review_of is None and self.started_when_ready(of_project)
 
     @property

@@ -29,6 +29,9 @@ class TreeState:
     """Ids of the main tasks in progress in this project, by assignee."""
     signed_in: AbstractSet[str] = frozenset()
     """Agents with a live task session in this project, and self-driven ones that are online."""
+    team: Mapping[str, Agent] = field(default_factory=dict)
+    """All agents of the project, with their superiors. A task of a pool may go to the members among them."""
+    team_members: AbstractSet[str] = frozenset()
     served: AbstractSet[str] = frozenset()
     """Queues with an agent: one that polls, or one that a Coordinator starts for them."""
     open_delegations: Mapping[str, int] = field(default_factory=dict)

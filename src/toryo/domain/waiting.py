@@ -84,7 +84,7 @@ class Course:
     review: Span | None = None
 
 
-def of(course: Course) -> list[Waiting]:
+def waits_of(course: Course) -> list[Waiting]:
     """In order; what follows without a change is one."""
     found = [each for part in statuses(course.task, course.events) for each in _within(course, part)]
     if course.review is not None:

@@ -105,7 +105,7 @@ def _too_long(command: Any) -> str | None:
     return None if size is None else f"it has {size} bytes, and a program takes {most} in one argument: use a script"
 
 
-def filled(command: Any, value: Value) -> str | list[str]:
+def fill(command: Any, value: Value) -> str | list[str]:
     """The command with every value in its place; raises Unfit."""
     wrong = problem(command)
     if wrong is not None:

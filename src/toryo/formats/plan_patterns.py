@@ -10,7 +10,7 @@ FACTS = ("title", "description", "task_id")
 """Variables of every task, beside `context.KEY`."""
 
 
-def compiled(pattern: str) -> re.Pattern[str] | None:
+def compile_pattern(pattern: str) -> re.Pattern[str] | None:
     """The compiled regular expression; None if the pattern is not one (`*.txt`)."""
     try:
         return re.compile(pattern) if len(pattern) <= LONGEST_PATTERN else None

@@ -41,10 +41,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from toryo.formats import yaml_documents
 from toryo.formats.command_templates import VARIABLE
-from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compiled
+from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compile_pattern
 from toryo.formats.yaml_documents import Document, Mistakes
 
-__all__ = ["Mistakes", "Playbook", "given", "parse"]
+__all__ = ["Mistakes", "Playbook", "parse", "read"]
 
 CHECK = ("file", "command", "timeout_seconds", "retries", "artifacts", "diff")
 """Keys of an acceptance check."""
@@ -180,7 +180,7 @@ def is_path(value: Any) -> bool:
     return isinstance(value, str) and "\n" not in value.strip() and not value.lstrip().startswith(("tasks:", "{"))
 
 
-def given(value: Any, project_directory: Path | yaml_documents.FileText) -> dict[str, Any]:
+def read(value: Any, project_directory: Path | yaml_documents.FileText) -> dict[str, Any]:
     """The checked playbook of `provider_options.playbook`: text, a mapping, or a file's path in the project.
 
     Raises Mistakes.
@@ -297,7 +297,7 @@ def _circle(depends: Mapping[str, list[str]]) -> list[str]:
 
 
 def _check_variables(document: Document, plan: Plan, path: yaml_documents.Path) -> None:
-    pattern = compiled(plan.match)
+    pattern = compile_pattern(plan.match)
     groups = [*pattern.groupindex, *map(str, range(1, pattern.groups + 1))] if pattern else []
     known = [*FACTS, *groups, *plan.variables]
     for where, text in yaml_documents.every_text(plan.model_dump(exclude={"match"}), path):

@@ -34,10 +34,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from toryo.formats import yaml_documents
 from toryo.formats.command_templates import VARIABLE
-from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compiled
+from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compile_pattern
 from toryo.formats.yaml_documents import Document, Mistakes
 
-__all__ = ["KNOWN", "Mistakes", "Script", "given", "parse"]
+__all__ = ["KNOWN", "Mistakes", "Script", "parse", "read"]
 
 _ALWAYS = ("agent_id", "agent_name", "project_id")
 _MESSAGE = (*_ALWAYS, "text", "from", "from_id")
@@ -216,7 +216,7 @@ def is_path(value: Any) -> bool:
     return isinstance(value, str) and "\n" not in value.strip() and not re.match(r"\{|\w+:\s", value.strip())
 
 
-def given(value: Any, project_directory: Path | yaml_documents.FileText) -> dict[str, Any]:
+def read(value: Any, project_directory: Path | yaml_documents.FileText) -> dict[str, Any]:
     """The checked script of `provider_options.script`: a mapping, YAML, or a file's path in the project.
 
     Raises Mistakes.
@@ -267,7 +267,7 @@ def _check_variables(
 
 
 def _groups(pattern: str | None) -> list[str]:
-    found = compiled(pattern) if pattern else None
+    found = compile_pattern(pattern) if pattern else None
     return [*found.groupindex, *map(str, range(1, found.groups + 1))] if found else []
 
 

@@ -111,7 +111,7 @@ def _placeholders(value: Any) -> Iterator[str]:
             yield from _placeholders(each)
 
 
-def filled(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:
+def fill(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:
     """The tasks with every value in its place, in order. Raises `command_templates.Unfit`."""
     known = {name: each.default or "" for name, each in template.parameters.items()} | dict(values)
     if _size(template.model_dump(), max(map(len, known.values()), default=0)) > MOST_CHARACTERS:
@@ -150,7 +150,7 @@ def _filled(task: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any
         place: Any = found
         for step in path[:-1]:
             place = place[step]
-        place[path[-1]] = command_templates.filled(command, lambda name: values[name])
+        place[path[-1]] = command_templates.fill(command, lambda name: values[name])
     return found
 
 

@@ -413,7 +413,7 @@ def _path(location: tuple[int | str, ...]) -> Path:
 def _words(error: Any, model: type[BaseModel], path: Path) -> str:
     if error["type"] == "extra_forbidden":
         return f"there is no such key; {hint(str(path[-1]), _keys(model, path[:-1]))}"
-    message = wrong_values.told(error)
+    message = wrong_values.in_words(error)
     if error["type"] == "list_type" and isinstance(error["input"], str):
         message += f", such as [{error['input'][:40]}]"
     return message[:1].lower() + message[1:]

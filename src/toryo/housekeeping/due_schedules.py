@@ -27,7 +27,7 @@ def create_tasks(call: Call) -> int:
     """How many schedules were due."""
     runs.note_results(call, RESULTS_AT_ONCE)
     deliveries.note_results(call, RESULTS_AT_ONCE)
-    _begin(call, deliveries.waiting(call, WAITING), deliveries.begin_waiting)
+    _begin(call, deliveries.waiting_deliveries(call, WAITING), deliveries.begin_waiting)
     _begin(call, [(each.task["assignee_id"], each) for each in call.tx.schedules.waiting(WAITING)], runs.begin_waiting)
     _each(call, call.tx.schedules.decided(AT_ONCE), runs.come)
     return _each(call, call.tx.schedules.due(call.now, AT_ONCE), runs.keep_time)

@@ -36,7 +36,7 @@ class Mail:
         address = self._addresses.get(notice.person_id)
         if address is None:
             raise Undelivered(f"{notice.person_id} no longer has an e-mail address (TORYO_NOTICES__EMAILS)")
-        message = written(notice, self._from, address, now, self._dashboard)
+        message = email(notice, self._from, address, now, self._dashboard)
         try:
             smtp = _connected(self._server)
             try:
@@ -54,7 +54,7 @@ class Mail:
         """Nothing is open."""
 
 
-def written(notice: Notice, sender: str, to: str, now: Millis, dashboard: str | None = None) -> EmailMessage:
+def email(notice: Notice, sender: str, to: str, now: Millis, dashboard: str | None = None) -> EmailMessage:
     """The message; its Message-ID is the notice's id, so that a mailbox sees what came twice."""
     content = notice.content
     message = EmailMessage()

@@ -21,7 +21,7 @@ from toryo.domain.wording import Worded
 from toryo.operations import translations
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.overview import needs
+from toryo.operations.overview.needs import answers, finding
 
 _LOOKED_AT = 50
 """Notices looked at in one transaction until one is found that still holds."""
@@ -48,7 +48,7 @@ def note(call: Call) -> int:
     if not settings.configured and not reached:
         return 0
     call.tx.notices.forget(call.now - notices.KEPT)
-    found = needs.of_everybody(call)
+    found = finding.needs_of_everybody(call)
     lasting = call.tx.notices.lasting()
     needed = {(each.person_id, each.key) for each in found}
     for notice in lasting:
@@ -61,7 +61,7 @@ def note(call: Call) -> int:
 
 def count_as_told(call: Call) -> None:
     """Everybody counts as told of what needs them now, by webhook and email: nothing of it is sent later."""
-    for need in needs.of_everybody(call):
+    for need in finding.needs_of_everybody(call):
         for channel in (Channel.WEBHOOK, Channel.EMAIL):
             call.tx.notices.add(
                 Notice(
@@ -106,7 +106,7 @@ def _add(call: Call, told: _Told) -> bool:
             person_id=need.person_id,
             key=need.key,
             channel=told.channel,
-            content={"person_id": need.person_id, **_readable(_in(told, needs.shown(need, call.now)))}
+            content={"person_id": need.person_id, **_readable(_in(told, answers.need(need, call.now)))}
             | ({"language": told.language.value} if told.channel is Channel.PUSH else {}),
             created_at=call.now,
             next_at=max(call.now, told.not_before),
@@ -120,7 +120,7 @@ def _in(told: _Told, shown: schemas.Need) -> schemas.Need:
     def say(text: str) -> str:
         if not isinstance(text, Worded):
             return text
-        return translations.translated(text, told.language, page=told.channel is Channel.PUSH)
+        return translations.translate(text, told.language, page=told.channel is Channel.PUSH)
 
     actions: list[schemas.NeedAction] = [{**each, "label": say(each["label"])} for each in shown["actions"]]
     return {**shown, "title": say(shown["title"]), "text": say(shown["text"]), "actions": actions}
@@ -142,7 +142,7 @@ def take(call: Call, channel: Channel) -> Notice | None:
     for notice in call.tx.notices.due(channel, call.now, _LOOKED_AT):
         person = call.tx.agents.find(notice.person_id)
         if person is not None and (
-            notice.key == push.TEST or any(need.key == notice.key for need in needs.of(call, person))
+            notice.key == push.TEST or any(need.key == notice.key for need in finding.needs_of(call, person))
         ):
             mine = notices.taken(notice, call.now)
             call.tx.notices.save(notice, mine)

@@ -61,7 +61,7 @@ def _can_go(call: Call, task: Task, worktree: Worktree) -> bool:
     """
     if worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
         return False
-    if worktree_locks.is_away(call, worktree.coordinator_id) or worktree_locks.moving(call, worktree) is not None:
+    if worktree_locks.is_away(call, worktree.coordinator_id) or worktree_locks.moving_job(call, worktree) is not None:
         return False
     return worktree_locks.at_work(call, [task.id]) is None
 

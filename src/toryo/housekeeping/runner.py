@@ -26,7 +26,6 @@ from toryo.housekeeping import (
     stale_talk,
     stalled_tasks,
     stored_amounts,
-    waiting_lines,
     waiting_merges,
     waiting_reviews,
 )
@@ -36,6 +35,7 @@ from toryo.operations.calls import awake
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.launches import after_a_gap
+from toryo.operations.tasks import lines
 from toryo.operations.worktrees import pull_requests
 
 _log = structlog.get_logger("toryo.housekeeping")
@@ -46,7 +46,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("talk", stale_talk.tidy),
     ("questions", overdue_questions.take_defaults),
     (waiting_reviews.REVIEWS, waiting_reviews.start),
-    (waiting_lines.LINES, waiting_lines.go_on),
+    (lines.LINES, lines.go_on),
     (due_schedules.SCHEDULES, due_schedules.create_tasks),
     ("queues", stale_queues.tidy),
     ("notices", notice_outbox.note),

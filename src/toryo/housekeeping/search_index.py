@@ -66,6 +66,6 @@ def _conversation(call: Call, event: Event) -> bool:
     conversation = call.tx.chat.conversation(str(event.data.get("conversation_id")))
     if conversation is None:
         return False
-    text = f"{conversation.purpose}\n{finding.said(call, conversation)}"
+    text = f"{conversation.purpose}\n{finding.outcome_of(call, conversation)}"
     call.tx.memories.index(conversation.project_id, Kind.CONVERSATION, conversation.id, text)
     return True

@@ -41,7 +41,7 @@ def _notice(call: Call, project_id: str, agent_type: str, since: Millis) -> int:
         or call.now - max(since, call.context.awake.since) < project.settings.stall_seconds * SECOND
     ):
         return 0
-    if agent_type in snapshots.served(call.tx, project_id):
+    if agent_type in snapshots.served_queues(call.tx, project_id):
         return 0
     found = 0
     for task in call.tx.queues.ready(project_id, agent_type, call.now, 100):

@@ -68,7 +68,7 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 def _tell(call: Call, message: Message) -> None:
     _, decision = launch_decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
-    why = reason_texts.explained(
+    why = reason_texts.explanation(
         decision, message.to_agent_id, project_id=message.project_id, archived=decision.reason == "project_paused"
     )
     words = say(

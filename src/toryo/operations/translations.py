@@ -16,7 +16,7 @@ from toryo.deeds import LEFT_OUT, Typed
 from toryo.domain.projects import Language
 from toryo.domain.texts import marked, one_line, quoted
 from toryo.domain.wording import Worded
-from toryo.translation_catalogues import filled, in_language, texts
+from toryo.translation_catalogues import fill, in_language, texts
 from toryo.workflow.instructions import MARKED, QUOTED, TEXTS
 
 STATES: Mapping[tuple[str, str], str] = {
@@ -31,7 +31,7 @@ STATES: Mapping[tuple[str, str], str] = {
 """How a page in English names a state whose name is not a word. Other languages have words for all of them."""
 
 
-def translated(text: Worded, language: Language, *, page: bool = False) -> str:
+def translate(text: Worded, language: Language, *, page: bool = False) -> str:
     """The text in this language, as far as there are words for it. `page`: as a page shows it, without what is typed,
     for which it has buttons, and with states in words. Ids stay: a page draws them as what they name."""
     if language is Language.ENGLISH and not page:
@@ -48,7 +48,7 @@ def translated(text: Worded, language: Language, *, page: bool = False) -> str:
         template = text.template
     if not text.facts:
         return template
-    return filled(template, {name: _fact(fact, language, page) for name, fact in text.facts.items()})
+    return fill(template, {name: _fact(fact, language, page) for name, fact in text.facts.items()})
 
 
 def words(key: str, language: Language, **facts: Any) -> str:
@@ -66,7 +66,7 @@ def _told(name: str, fact: Any) -> str:
 def _fact(value: Any, language: Language, page: bool) -> Any:
     """A fact as it stands in a sentence: sentences and states are translated, names and numbers stay."""
     if isinstance(value, Worded):
-        return translated(value, language, page=page)
+        return translate(value, language, page=page)
     if page and isinstance(value, Typed):
         return LEFT_OUT
     if isinstance(value, Enum):

@@ -20,7 +20,7 @@ HEADERS: dict[Language, dict[str, str]] = {
 } | {Language.ENGLISH: {}}
 
 
-def wanted(accepted: str) -> Language:
+def wanted_language(accepted: str) -> Language:
     """The one that the caller likes best (`Accept-Language`); English for who names none that is known."""
     return _wanted(accepted[:1000])
 
@@ -32,7 +32,7 @@ def _wanted(accepted: str) -> Language:
     return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
 
 
-def written(answer: Any, language: Language, *, page: bool = False) -> bytes:
+def as_json(answer: Any, language: Language, *, page: bool = False) -> bytes:
     """The answer as JSON, its sentences in this language; for a `page` without commands, and with states in words."""
     if language is Language.ENGLISH and not page:
         return orjson.dumps(answer)
@@ -40,7 +40,7 @@ def written(answer: Any, language: Language, *, page: bool = False) -> bytes:
     def reworded(value: Any) -> Any:
         """What orjson hands over: sentences, and other kinds of `str`."""
         if isinstance(value, Worded):
-            return translations.translated(value, language, page=page)
+            return translations.translate(value, language, page=page)
         if isinstance(value, str):
             return str(value)
         raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -254,7 +254,7 @@ def _telemetry(settings: Settings, held: contextlib.ExitStack) -> Telemetry | No
         return None
     from toryo.server import telemetry
 
-    found = telemetry.configured()
+    found = telemetry.configure()
     held.callback(found.close)
     return found
 

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.network_addresses import household, is_loopback
 from toryo.server.coalesced_writes import CoalescingProtocol
-from toryo.server.waiting_places import reserved
+from toryo.server.waiting_places import reserved_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Connections:
 
     def _most_of(self, name: str) -> int:
         most = self.bounds.connections
-        return most - reserved(most) if name == _LOOPBACK else self.bounds.of_one_address
+        return most - reserved_places(most) if name == _LOOPBACK else self.bounds.of_one_address
 
     @property
     def unfinished_bytes(self) -> int:

@@ -40,7 +40,7 @@ _NOT_BUILT = f"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
 <p>REST is at /api/v1, MCP at /mcp."""
 
 
-def built() -> bool:
+def is_built() -> bool:
     """Whether this Toryo has a dashboard."""
     return (STATIC / "index.html").is_file()
 

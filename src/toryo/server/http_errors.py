@@ -73,7 +73,7 @@ def too_large(limit: int) -> Refusal:
     )
 
 
-def compressed(encoding: str) -> Refusal:
+def refusal_of_encoding(encoding: str) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
         say("The body is compressed (Content-Encoding: {encoding}), which is not accepted.", encoding=encoding[:40]),
@@ -90,7 +90,7 @@ def too_many_values(most: int) -> Refusal:
     )
 
 
-def crashed(operation: str) -> Refusal:
+def crash_answer(operation: str) -> Refusal:
     """The answer to a caller after a bug in the server; the log has the cause."""
     return Refusal(
         Code.UNAVAILABLE,

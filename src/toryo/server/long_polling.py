@@ -115,7 +115,7 @@ class Waiting:
                 return await self._wait(name, arguments, credentials, door, seconds, pausing)
         except Exception as error:  # noqa: BLE001 - a fault in one call is that call's refusal, and is logged
             _log.error("call_failed", operation=name, exc_info=error)
-            return Outcome(http_errors.crashed(name).answer(), refused=True, later=None, operation=operation)
+            return Outcome(http_errors.crash_answer(name).answer(), refused=True, later=None, operation=operation)
 
     async def as_server(
         self, step: Callable[[Call], T], shown: Credentials = NOTHING_SHOWN, *, reads: bool = False
@@ -128,7 +128,7 @@ class Waiting:
         except Exception as error:  # noqa: BLE001 - as in `answer`
             name = step_name(step)
             _log.error("call_failed", operation=name, exc_info=error)
-            raise http_errors.crashed(name) from None
+            raise http_errors.crash_answer(name) from None
 
     @property
     def stopping(self) -> bool:

@@ -114,7 +114,7 @@ class McpEndpoint:
         elif await self._refused(headers, credentials, body, send):
             return
         elif request is None and (began := mcp_streams.initialize(body)) is not None:
-            elicits = mcp_elicitation.declared(began)
+            elicits = mcp_elicitation.can_ask(began)
             await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send, elicits=elicits))
         elif request is None and unique and self.streams.heard(headers, credentials, body):
             await request_bodies.send_json(send, 202, b"")

@@ -217,7 +217,7 @@ def answer_of(question: Shown, said: Said) -> dict[str, Any] | None:
     return {"choices": choices, "text": text if isinstance(text, str) and text.strip() else None}
 
 
-def declared(initialize: Mapping[str, Any]) -> bool:
+def can_ask(initialize: Mapping[str, Any]) -> bool:
     """Whether the client of this handshake can ask its person with a form."""
     params = initialize.get("params")
     capabilities = params.get("capabilities") if isinstance(params, dict) else None

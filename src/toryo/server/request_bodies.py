@@ -39,7 +39,7 @@ class Bodies:
         """The whole body. Raises Refusal (too large, or compressed; stops reading) or Gone."""
         encoding = headers.get(b"content-encoding", b"identity")
         if encoding.strip().lower() not in (b"identity", b""):
-            raise http_errors.compressed(encoding.decode("latin-1"))
+            raise http_errors.refusal_of_encoding(encoding.decode("latin-1"))
         declared = headers.get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > self._limit:
             raise http_errors.too_large(self._limit)

@@ -20,8 +20,8 @@ _PROBLEM = "application/problem+json"
 
 def json(request: Request, result: Any, status: int = 200) -> Response:
     """`X-Toryo` is what the dashboard sends: it is answered as a page shows it."""
-    language = accept_language.wanted(request.headers.get("accept-language", ""))
-    body = accept_language.written(result, language, page="x-toryo" in request.headers)
+    language = accept_language.wanted_language(request.headers.get("accept-language", ""))
+    body = accept_language.as_json(result, language, page="x-toryo" in request.headers)
     return Response(body, status, accept_language.HEADERS[language], _JSON)
 
 

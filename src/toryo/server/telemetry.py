@@ -88,7 +88,7 @@ def _within(correlation_id: str | None) -> Any:
     return trace.set_span_in_context(NonRecordingSpan(parent))
 
 
-def configured() -> Telemetry:
+def configure() -> Telemetry:
     """Sends spans by OTLP over HTTP. Raises ConfigurationError where the packages for it are missing."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

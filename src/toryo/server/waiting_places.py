@@ -24,7 +24,7 @@ _RESERVED = 10
 LEAST = 5
 
 
-def reserved(connections: int) -> int:
+def reserved_places(connections: int) -> int:
     """How many connections programs of agents leave to others."""
     return min(max(connections // _RESERVED, LEAST), connections // 2)
 
@@ -34,7 +34,7 @@ class Places:
 
     def __init__(self, connections: int = 10_000) -> None:
         self.of_one = max(connections // _OF_ONE, 2)
-        self.of_agents = connections - reserved(connections)
+        self.of_agents = connections - reserved_places(connections)
         self._taken: Counter[str] = Counter()
         self._by_agents = 0
 

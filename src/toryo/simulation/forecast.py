@@ -126,7 +126,7 @@ def ended(run: Run, under_way: Iterable[str] = ()) -> Ended:
     """What came of a run that is over. `under_way`: who was at work when it began. A run repeats that work; the part
     that is drawn as done before is not counted."""
     before = [_done_before(run, agent_id) for agent_id in sorted(under_way)]
-    document = results.of(run, "forecast").document
+    document = results.results_of(run, "forecast").document
     tasks = list(results.every_task(run))
     begins = run.world.time.begins_at / 1000
     last = max((seconds_of(each["completed_at"]) - begins for each in tasks if each["completed_at"]), default=0.0)
@@ -179,12 +179,12 @@ def document(runs: Sequence[Ended], open_tasks: int, learnt: Mapping[str, int]) 
         "runs_completed": len(whole),
         "share": SHARE,
         "assumed_minutes": USUAL_MINUTES,
-        "hours": _shown(range_of([each.hours for each in runs])),
-        "dollars": _shown(range_of([each.dollars for each in runs])),
-        "tokens": _shown(range_of([float(each.tokens) for each in runs])),
+        "hours": _as_answer(range_of([each.hours for each in runs])),
+        "dollars": _as_answer(range_of([each.dollars for each in runs])),
+        "tokens": _as_answer(range_of([float(each.tokens) for each in runs])),
         "agents": {
             name: {
-                "hours": _shown(range_of([each.busy_hours.get(name, 0.0) for each in runs])),
+                "hours": _as_answer(range_of([each.busy_hours.get(name, 0.0) for each in runs])),
                 "learnt_from": learnt.get(name, 0),
             }
             for name in sorted({name for each in runs for name in each.busy_hours})
@@ -200,5 +200,5 @@ def document(runs: Sequence[Ended], open_tasks: int, learnt: Mapping[str, int]) 
     }
 
 
-def _shown(each: Range) -> dict[str, float]:
+def _as_answer(each: Range) -> dict[str, float]:
     return {"low": round(each.low, 2), "middle": round(each.middle, 2), "high": round(each.high, 2)}

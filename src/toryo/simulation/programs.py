@@ -31,7 +31,7 @@ from toryo.formats.simulation_format import MOST_SUBTASKS, Agent, Times
 from toryo.formats.yaml_documents import Mistakes
 from toryo.simulation.behaviours import BEHAVIOURS, Crashed, Obedient
 from toryo.simulation.virtual_time import Killed, Thread, Timer
-from toryo.simulation.world import World, answered
+from toryo.simulation.world import World, result_of
 
 WITHOUT_MODEL = frozenset({"command", "playbook", "script"})
 SIGN_OF_LIFE_SECONDS = 600
@@ -69,7 +69,7 @@ class Client:
             world.refusals[agent, tool] += 1
         if outcome.result is None:
             raise ProtocolError(f"There is no answer to {tool}.")
-        return answered(outcome)
+        return result_of(outcome)
 
 
 class VirtualSession(Session):
@@ -204,7 +204,7 @@ class Program:
             self.sleep(seconds)
 
     def minutes(self) -> float:
-        return drawn(self.agent.minutes, self.dice) * self.behaviour.pace
+        return draw(self.agent.minutes, self.dice) * self.behaviour.pace
 
     def work(self, minutes: float) -> None:
         """Works for these minutes; prints something now and then."""
@@ -292,7 +292,7 @@ class Program:
     def _drawn_plan(self) -> Mapping[str, Any]:
         """The same for every launch on a task: it follows from the task's title."""
         dice = random.Random(str(self.session.task.get("title")))  # noqa: S311 - chance, no secret
-        many = min(MOST_SUBTASKS, max(1, round(drawn(self.agent.subtasks, dice))))
+        many = min(MOST_SUBTASKS, max(1, round(draw(self.agent.subtasks, dice))))
         return _plan_of(many, self.agent.retry)
 
 
@@ -338,7 +338,7 @@ class VirtualWorker(Worker):
         return self.program.behaviour.work(self.program)
 
 
-def drawn(times: Times, dice: random.Random) -> float:
+def draw(times: Times, dice: random.Random) -> float:
     """One duration, in the unit of the distribution."""
     if times.samples:
         return dice.choice(times.samples)
@@ -363,6 +363,6 @@ def _parsed(kind: str, given: Any, directory: str) -> Mapping[str, Any]:
     """The playbook or script of an agent. Raises Mistakes."""
     key = (kind, repr(given), directory)
     if key not in _plans:
-        read = playbook_format.given if kind == "playbook" else script_format.given
+        read = playbook_format.read if kind == "playbook" else script_format.read
         _plans[key] = read(given, Path(directory))
     return _plans[key]

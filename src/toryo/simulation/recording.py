@@ -112,7 +112,7 @@ def _count(usage: Iterable[Event], found: Mapping[str, Recorded]) -> None:
             agent.dollars += float(line.get("cost_usd") or 0)
 
 
-def applied(simulation: Simulation, recorded: Mapping[str, Recorded], roles: Mapping[str, str]) -> Simulation:
+def apply(simulation: Simulation, recorded: Mapping[str, Recorded], roles: Mapping[str, str]) -> Simulation:
     """The simulation with what was recorded; what the file says of an agent itself comes first.
 
     `roles` of the agents of the file. One that was not recorded gets what those of its role have in common.

@@ -45,7 +45,7 @@ class Results:
     agents: list[str] = field(default_factory=list)
 
 
-def of(run: Run, name: str) -> Results:
+def results_of(run: Run, name: str) -> Results:
     tasks = {task["task_id"]: task for task in every_task(run)}
     sweep = _Sweep(run)
     started = frozenset(agent_id for agent_id, agent in run.agents.items() if agent.get("provider"))
@@ -91,7 +91,7 @@ def of(run: Run, name: str) -> Results:
         "tokens": {"total": sum(each["tokens"] for each in agents.values()), "by_role": _by_role(agents, "tokens")},
         "dollars": round(sum(each["dollars"] for each in agents.values()), 2),
         "waiting_minutes": {cause: round(waits[cause] / 60, 1) for cause in WAITS if waits.get(cause, 0) > 0},
-        "unfinished": unfinished.of(run, tasks.values()),
+        "unfinished": unfinished.unfinished_tasks(run, tasks.values()),
         "guards": dict(sorted(sweep.guards.items())),
         "ends": dict(sorted(sweep.ends.items())),
         "agents": agents,

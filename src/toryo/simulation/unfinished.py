@@ -24,7 +24,7 @@ _IN_WORDS = {**block_reasons.WORDS, NO_WORKERS: constant("Its manager has no wor
 _AT_WORK = constant("Its agent was at work.")
 
 
-def of(run: Run, tasks: Iterable[Task]) -> list[dict[str, Any]]:
+def unfinished_tasks(run: Run, tasks: Iterable[Task]) -> list[dict[str, Any]]:
     """`tasks` says how many have this status for this reason, `example` the title of one."""
     tasks = list(tasks)
     completed = {task["task_id"] for task in tasks if task["status"] == "completed"}

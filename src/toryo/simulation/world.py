@@ -92,7 +92,7 @@ class World:
 
     def call(self, tool: str, bearer: str, /, **arguments: Any) -> Answer:
         """The answer. Raises RefusalError."""
-        return answered(self.perform(tool, arguments, bearer, door=Door.OWN))
+        return result_of(self.perform(tool, arguments, bearer, door=Door.OWN))
 
     def owner(self, operation: str, /, **arguments: Any) -> Answer:
         return self.call(operation, OWNER_TOKEN, **arguments)
@@ -101,7 +101,7 @@ class World:
         """As `Client.rest`, as the owner. Raises RefusalError or ProtocolError."""
         operation, named = self._routed(method, path)
         given = {name: value for name, value in (params or {}).items() if value is not None}
-        return answered(self.perform(operation.name, {**given, **(json or {}), **named}, OWNER_TOKEN, door=Door.OWN))
+        return result_of(self.perform(operation.name, {**given, **(json or {}), **named}, OWNER_TOKEN, door=Door.OWN))
 
     def _routed(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         words = path.strip("/").split("/")
@@ -182,7 +182,7 @@ class Wait:
             self.timer.cancel()
 
 
-def answered(outcome: Outcome) -> Answer:
+def result_of(outcome: Outcome) -> Answer:
     """The result. Raises RefusalError, as a client does."""
     result = outcome.result
     assert result is not None

@@ -80,6 +80,19 @@ _LAST_OF_TASK = Statement(
     ROWS.select().where(_t.c.task_id == _p("task_id")).order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(1)
 )
 _newer = _t.alias("newer")
+_LAST_STARTS = Statement(
+    sa.select(_t.c.agent_id, sa.func.max(_t.c.ordered_at))
+    .where(
+        in_list(_t.c.agent_id, "agent_ids"),
+        _t.c.project_id == _p("project_id"),
+        _t.c.purpose == "task",
+        _t.c.fence
+        == sa.select(sa.func.max(_newer.c.fence))
+        .where(_newer.c.agent_id == _t.c.agent_id, _newer.c.project_id == _t.c.project_id, _newer.c.purpose == "task")
+        .scalar_subquery(),
+    )
+    .group_by(_t.c.agent_id)
+)
 _LAST_OF_TASKS = Statement(
     ROWS.select().where(
         in_list(_t.c.task_id, "task_ids"),
@@ -290,6 +303,11 @@ class Launches:
         """The newest launch of each of these tasks that has one."""
         found = self._kept(self._connection.all(_LAST_OF_TASKS, task_ids=list(task_ids)))
         return {launch.task_id: launch for launch in found if launch.task_id is not None}
+
+    def last_starts(self, project_id: str, agent_ids: Iterable[str]) -> dict[str, Millis]:
+        """When each of these agents was last started for a task of the project, if it ever was."""
+        rows = self._connection.all(_LAST_STARTS, project_id=project_id, agent_ids=list(agent_ids))
+        return {row[0]: row[1] for row in rows}
 
     def of_tasks(self, task_ids: Iterable[str]) -> list[Launch]:
         """Every launch for these main tasks, oldest first."""

@@ -1,6 +1,6 @@
 """Reads what may require a person, in all projects, through indexes on live states. Writes nothing.
 
-`operations/overview/needs.py` decides whether it does, and which people.
+`operations/overview/needs/` decides whether it does, and which people.
 """
 
 from __future__ import annotations

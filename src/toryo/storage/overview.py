@@ -199,6 +199,7 @@ _CARD_THEN = (
     "completed_at",
     "version",
     "checks",
+    "pool",
 )
 _card = [_t.c[name] for name in (*_CARD, *_CARD_THEN)]
 _here = _t.c.project_id == _p("project_id")
@@ -312,6 +313,8 @@ class Card(NamedTuple):
     completed_at: Millis | None
     version: int
     checks: str
+    pool: str | None
+    """As it is stored."""
 
     @property
     def order(self) -> tuple[int, Millis, int, str]:

@@ -28,7 +28,6 @@ _ADD = Statement(sa.insert(_t), columns=SUBSCRIPTIONS.names)
 _DROP = Statement(sa.delete(_t).where(_t.c.id == _p("id")))
 _DROP_OF_SIGN_IN = Statement(sa.delete(_t).where(_t.c.sign_in_id == _p("sign_in_id")))
 _DROP_ENDPOINT = Statement(sa.delete(_t).where(_t.c.endpoint == _p("endpoint")))
-_OF_SIGN_IN = Statement(SUBSCRIPTIONS.select().where(_t.c.sign_in_id == _p("sign_in_id")))
 _OF_PERSON = Statement(
     sa.select(*SUBSCRIPTIONS.columns)
     .select_from(_t.join(_s, _live))
@@ -72,9 +71,6 @@ class Push:
     def forget(self, now: Millis) -> None:
         """Deletes the subscriptions of sign-ins that are over."""
         self._connection.run(_FORGET, now=now)
-
-    def of_sign_in(self, sign_in_id: str) -> Subscription | None:
-        return SUBSCRIPTIONS.one(self._connection.one(_OF_SIGN_IN, sign_in_id=sign_in_id))
 
     def of_person(self, person_id: str, now: Millis) -> list[Subscription]:
         """Those of sign-ins that are live, newest first."""

@@ -14,7 +14,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
-from toryo.domain.quota_windows import Kept, kept
+from toryo.domain.quota_windows import Kept, kept_by_account
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.task_tree import Tree
@@ -250,7 +250,7 @@ def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
 
 
 def kept_quotas(tx: Transaction, now: Millis) -> dict[str, Kept]:
-    return kept(tx.quota_windows.keeping, now)
+    return kept_by_account(tx.quota_windows.keeping, now)
 
 
 def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
@@ -271,7 +271,9 @@ def used_up_by_agent(tx: Transaction, agent: Agent, now: Millis) -> str | None:
 def used_up_by_tasks(tx: Transaction, tree: Tree, task: Task) -> dict[str, str]:
     """Of the task and those above it, each whose budget is used up, and which of its two. Without budgets, nothing is
     read."""
-    found = {each.id: budgets.of_task(each).used_up(spent_for(tx, tree, each)) for each in budgets.limiting(tree, task)}
+    found = {
+        each.id: budgets.of_task(each).used_up(spent_for(tx, tree, each)) for each in budgets.limiting_tasks(tree, task)
+    }
     return {task_id: budgets.OF_TASK[name] for task_id, name in found.items() if name is not None}
 
 
@@ -446,7 +448,9 @@ def _around(tx: Transaction, project: Project, tree: Tree, seeds: Iterable[str])
         members=LazySet(lambda: tx.agents.members_among(project.id, agents)),
         busy=LazyMapping(lambda: tx.tasks.busy(project.id, agents)),
         signed_in=LazySet(lambda: _signed_in(tx, project.id, agents if queued else ())),
-        served=LazySet(lambda: served(tx, project.id), lambda queue: _is_served(tx, project.id, queue))
+        team=LazyMapping(lambda: _team(tx, project.id)),
+        team_members=LazySet(lambda: frozenset(tx.agents.members(project.id))),
+        served=LazySet(lambda: served_queues(tx, project.id), lambda queue: _is_served(tx, project.id, queue))
         if queued
         else frozenset(),
         open_delegations=LazyMapping(lambda: tx.chat.awaited(min(roots))) if roots else {},
@@ -462,13 +466,17 @@ def _agents(tx: Transaction, tree: Tree, seeds: Iterable[str]) -> Mapping[str, A
     return known
 
 
+def _team(tx: Transaction, project_id: str) -> dict[str, Agent]:
+    return {agent.id: agent for agent in tx.agents.with_superiors(tx.agents.members(project_id))}
+
+
 def _signed_in(tx: Transaction, project_id: str, driven: Iterable[str]) -> frozenset[str]:
     """Agents with a live task session, and those of `driven` that drive themselves and are online."""
     agents = frozenset(agent_id for agent_id, _ in tx.sessions.signed_in(project_id))
     return agents | tx.queues.online(project_id, driven) if driven else agents
 
 
-def served(tx: Transaction, project_id: str) -> frozenset[str]:
+def served_queues(tx: Transaction, project_id: str) -> frozenset[str]:
     """Queues with an agent: one that polls, or an active member that a Coordinator starts."""
     return tx.queues.polled(project_id) | tx.agents.queues_of(project_id)
 

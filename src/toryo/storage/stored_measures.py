@@ -70,7 +70,7 @@ def _statements(*, of_holder: bool) -> list[Statement]:
     return [found for table in _MEASURED if (found := _measuring(table, of_holder=of_holder)) is not None]
 
 
-def measured(connection: Connection, due: Due) -> int:
+def measure(connection: Connection, due: Due) -> int:
     """Bytes."""
     of_project = due.holder == PROJECT
     given = {"project_id": due.project_id} if of_project else {"project_id": due.project_id, "holder": due.holder}

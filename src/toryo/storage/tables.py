@@ -134,5 +134,9 @@ def _ranked(kind: Any) -> Codec:
 
 
 def _dataclass(kind: Any) -> Codec:
-    """As an object of its fields; None stays None."""
-    return to_json, lambda text: None if text is None else kind(**orjson.loads(text))
+    """As an object of its fields, lists as tuples; None stays None."""
+
+    def read(text: str | None) -> Any:
+        return text and kind(**{name: tuple(it) if type(it) is list else it for name, it in orjson.loads(text).items()})
+
+    return to_json, read

@@ -87,27 +87,31 @@ _can_start: sa.ColumnElement[bool] = sa.literal_column(
     "(status = 'todo' AND agent_type IS NULL AND dependencies_left = 0)", sa.Boolean
 )
 _waits_in_line = sa.and_(_t.c.approval == "approved", _t.c.review_of.is_(None))
+_of_agent = _t.c.assignee_id == _p("agent_id")
+_of_pool = sa.and_(_t.c.assignee_id.is_(None), _t.c.pool.is_not(None))
 
 
-def _ready(*conditions: sa.ColumnElement[bool]) -> Statement:
-    """Of an agent's tasks that wait for no other one, those that come first."""
-    return Statement(
+def _ready(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Of the tasks that wait for no other one, those that come first."""
+    return (
         ROWS.select()
-        .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _can_start, _waits_in_line)
+        .where(_t.c.project_id == _p("project_id"), _can_start, _waits_in_line)
         .where(*conditions)
         .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
         .limit(_p("most", type_=sa.Integer))
     )
 
 
-_READY = {
-    (start, parts): _ready(
-        _t.c.start.is_(None) if start is None else _t.c.start == start.value,
-        *([_t.c.parent_id.is_not(None)] if parts else []),
-    )
-    for start in (None, Start.WHEN_READY)
-    for parts in (False, True)
+_parts, _by_toryo = _t.c.parent_id.is_not(None), _t.c.start == Start.WHEN_READY.value
+_READY_BY_PROJECT = {
+    parts: Statement(_ready(_of_agent, _t.c.start.is_(None), *([_parts] if parts else []))) for parts in (False, True)
 }
+_READY = {parts: Statement(_ready(_of_agent, _by_toryo, *([_parts] if parts else []))) for parts in (False, True)}
+_READY_IN_POOL = Statement(_ready(_of_pool, _by_toryo))
+_READY_OR_IN_POOL = Statement(
+    sa.union_all(*(sa.select(_ready(line, _by_toryo).subquery()) for line in (_of_agent, _of_pool)))
+)
+"""Both begin where the index of lines has them, however many there are."""
 _m, _a, _pr = schema.memberships, schema.agents, schema.projects
 _first = _t.alias("first")
 _LINES = Statement(
@@ -123,18 +127,33 @@ _LINES = Statement(
     )
     .order_by(_m.c.project_id, _m.c.agent_id)
 )
-_BEFORE_IN_LINE = Statement(
-    sa.select(_t.c.id, _t.c.title)
-    .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.agent_type.is_(None))
-    .where(_t.c.status == "todo", _t.c.dependencies_left == 0, _waits_in_line)
-    .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
-    .where(
-        sa.tuple_(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
-        < sa.tuple_(*(_p(name) for name in ("priority", "created_at", "ordinal", "id")))
-    )
-    .order_by(_t.c.priority.desc(), _t.c.created_at.desc(), _t.c.ordinal.desc(), _t.c.id.desc())
-    .limit(_p("most", type_=sa.Integer))
+_POOLS = Statement(
+    sa.select(_pr.c.id)
+    .where(_pr.c.status == "active")
+    .where(sa.select(_t.c.id).where(_t.c.project_id == _pr.c.id, _of_pool, _can_start, _by_toryo).exists())
+    .order_by(_pr.c.id)
 )
+_HAVE_A_LINE = Statement(
+    sa.select(_a.c.id).where(
+        in_list(_a.c.id, "ids"),
+        sa.select(_t.c.id).where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _a.c.id, _can_start).exists(),
+    )
+)
+_BEFORE_IN_LINE = {
+    line: Statement(
+        sa.select(_t.c.id, _t.c.title)
+        .where(_t.c.project_id == _p("project_id"), line, _t.c.agent_type.is_(None))
+        .where(_t.c.status == "todo", _t.c.dependencies_left == 0, _waits_in_line)
+        .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
+        .where(
+            sa.tuple_(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+            < sa.tuple_(*(_p(name) for name in ("priority", "created_at", "ordinal", "id")))
+        )
+        .order_by(_t.c.priority.desc(), _t.c.created_at.desc(), _t.c.ordinal.desc(), _t.c.id.desc())
+        .limit(_p("most", type_=sa.Integer))
+    )
+    for line in (_of_agent, _of_pool)
+}
 _REVIEWED_BY = Statement(sa.select(_t.c.context).where(in_list(_t.c.id, "ids"), _names))
 _ROOTS_IN_PROGRESS = Statement(
     sa.select(_t.c.root_id)
@@ -434,31 +453,43 @@ class Tasks:
         )
 
     def ready_in_line(
-        self, project_id: str, agent_id: str, of_project: Start, most: int, *, parts: bool = False
+        self, project_id: str, agent_id: str, of_project: Start, most: int, *, parts: bool = False, pool: bool = False
     ) -> list[Task]:
         """The approved tasks in an agent's line that wait for no other one, in the order of the line; with `parts` only
-        those that are parts of another one."""
-        starts = (None, Start.WHEN_READY) if of_project is Start.WHEN_READY else (Start.WHEN_READY,)
+        those that are parts of another one, with `pool` also those that go to anyone who is free."""
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
-        found = [task for each in starts for task in self.kept(self._connection.all(_READY[each, parts], **asked))]
+        found = self.kept(self._connection.all(_READY_OR_IN_POOL if pool else _READY[parts], **asked))
+        if of_project is Start.WHEN_READY:
+            found += self.kept(self._connection.all(_READY_BY_PROJECT[parts], **asked))
         return sorted(found, key=line_order)[:most]
+
+    def ready_in_pool(self, project_id: str, most: int) -> list[Task]:
+        """The approved tasks that go to anyone who is free and wait for no other one, in the order of the line."""
+        return self.kept(self._connection.all(_READY_IN_POOL, project_id=project_id, most=most))
 
     def ready_by_project(self, project_id: str, agent_id: str, most: int) -> list[Task]:
         """Those of `ready_in_line` of which nobody has said how they start."""
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
-        return self.kept(self._connection.all(_READY[None, False], **asked))
+        return self.kept(self._connection.all(_READY_BY_PROJECT[False], **asked))
 
-    def lines(self) -> list[tuple[str, str]]:
-        """Project and agent of every line in which something may be ready."""
-        return [(row[0], row[1]) for row in self._connection.all(_LINES)]
+    def lines(self) -> list[tuple[str, str | None]]:
+        """Project and agent of every line in which something may be ready; without an agent, that of a pool."""
+        of_agents = [(row[0], row[1]) for row in self._connection.all(_LINES)]
+        return [*of_agents, *((row[0], None) for row in self._connection.all(_POOLS))]
+
+    def have_a_line(self, project_id: str, agent_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the agents that have tasks in `todo` which wait for no other one."""
+        rows = self._connection.all(_HAVE_A_LINE, project_id=project_id, ids=list(agent_ids))
+        return frozenset(row[0] for row in rows)
 
     def before_in_line(self, task: Task, of_project: Start, most: int) -> list[tuple[str, str]]:
-        """Id and title of the tasks before this one in its agent's line, the nearest first."""
+        """Id and title of the tasks before this one in its line, the nearest first."""
         priority, created_at, ordinal, task_id = line_order(task)
+        of = {} if task.assignee_id is None else {"agent_id": task.assignee_id}
         rows = self._connection.all(
-            _BEFORE_IN_LINE,
+            _BEFORE_IN_LINE[_of_pool if task.assignee_id is None else _of_agent],
             project_id=task.project_id,
-            agent_id=task.assignee_id,
+            **of,
             of_project=int(of_project is Start.WHEN_READY),
             priority=priority,
             created_at=created_at,

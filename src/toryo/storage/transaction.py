@@ -34,7 +34,7 @@ from toryo.storage.saved_views import SavedViews
 from toryo.storage.sessions import Sessions
 from toryo.storage.sources import Schedules, Webhooks
 from toryo.storage.stored_amounts import Due, StoredAmounts
-from toryo.storage.stored_measures import measured
+from toryo.storage.stored_measures import measure
 from toryo.storage.task_lists import TaskLists
 from toryo.storage.task_templates import TaskTemplates
 from toryo.storage.tasks import Tasks
@@ -113,7 +113,7 @@ class Transaction:
 
     def measured_bytes(self, due: Due) -> int:
         """What is there of what was counted. Reads every row of the project."""
-        return measured(self.connection, due)
+        return measure(self.connection, due)
 
     def collect_statistics(self) -> None:
         statistics.collect(self.connection)

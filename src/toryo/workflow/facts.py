@@ -105,7 +105,7 @@ def may_be_decomposed(case: RuleInput) -> bool:
         and main.review_of is None
         and case.agent.provider not in NEVER_DIVIDE
         and main.depth < settings.tree_depth
-        and creation_rules.undivided(settings, main, not task_not_fetched(case)) is None
+        and creation_rules.refusal_to_divide(settings, main, not task_not_fetched(case)) is None
     )
 
 
@@ -135,7 +135,8 @@ def next_subtask(case: RuleInput) -> Task | None:
 
 
 def others_at_work(case: RuleInput) -> bool:
-    """A subtask of another able agent or a person is in progress, or an approval or a review below is open."""
+    """A subtask of another able agent or a person is in progress or in line, or an approval or a review below is
+    open."""
     return _judged_by_others(case) or any(_of_others_at_work(case, task) for task in case.front)
 
 
@@ -150,7 +151,10 @@ def at_work_for(case: RuleInput) -> list[Task]:
 
 
 def _of_others_at_work(case: RuleInput, task: Task) -> bool:
-    return task.in_progress and task.assignee_id != case.agent.id and case.tree_state.able(task.assignee_id)
+    if task.assignee_id == case.agent.id:
+        return False
+    at_work = task.in_progress and case.tree_state.able(task.assignee_id)
+    return at_work or (task.status is Status.TODO and task_readiness.starts_by_itself(case.tree_state, task))
 
 
 def rest_is_stuck(case: RuleInput) -> bool:
@@ -208,8 +212,11 @@ def _chose(case: RuleInput, choice: Choice) -> bool:
 
 
 def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
-    """The tasks that a worker told `wait_for_others` waits for; None if it waits for an approval or a review."""
-    return None if _judged_by_others(case) else frozenset(task.id for task in at_work_for(case))
+    """The tasks that a worker told `wait_for_others` waits for; None if another event is certain to come: an approval,
+    a review, or a start of what is in line."""
+    awaited = at_work_for(case)
+    certain = _judged_by_others(case) or any(task.status is Status.TODO for task in awaited)
+    return None if certain else frozenset(task.id for task in awaited)
 
 
 # --- outstanding, and new --------------------------------------------------------------------------------------------
@@ -239,7 +246,7 @@ def goes_on_by_itself(case: RuleInput) -> bool:
 
 def queue_task_ready(case: RuleInput) -> bool:
     """(f) A queue task below is ready and its queue has an agent; a claimed one is its agent's main task."""
-    return any(task_readiness.queued(case.tree_state, descendant) for descendant in case.descendants)
+    return any(task_readiness.will_be_claimed(case.tree_state, descendant) for descendant in case.descendants)
 
 
 def ai_at_work(case: RuleInput) -> bool:
@@ -305,7 +312,7 @@ def _unjudged(task: Task) -> bool:
     return task.open and task.approval is Approval.PENDING
 
 
-def awaited(case: RuleInput) -> frozenset[str] | None:
+def awaited_tasks(case: RuleInput) -> frozenset[str] | None:
     """The tasks at work among what is outstanding: one of them must proceed. None: another event will come anyway."""
     asked = delegation_open(case) or question_open(case) or approval_pending(case)
     if asked or queue_task_ready(case) or goes_on_by_itself(case):
@@ -315,7 +322,9 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
     found: set[str] = set()
     for child in case.children:
         if task_readiness.held_by_limit(case.tree_state, child, case.agent.id):
-            found.update(*(parallel_limit.counted(case.tree_state, each, child) for each in _could_do(case, child)))
+            found.update(
+                *(parallel_limit.counted_tasks(case.tree_state, each, child) for each in _could_do(case, child))
+            )
     return frozenset(at_work | found | {task.id for task in _outside_at_work(case)})
 
 

@@ -640,7 +640,7 @@ def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     if hindered is None:
         return {}
     found = {"cooldown": hindered.reason, **({"account": account} if account is not None else {})}
-    other = program_choice.chosen(s, purpose)
+    other = program_choice.choose(s, purpose)
     if other is not None:
         return {**found, "stands_in": other.name}
     first, used_up = program_choice.first_again(s, purpose), program_choice.used_up(s)
@@ -669,7 +669,7 @@ def _facts_of(case: RuleInput) -> dict[str, Any]:
 
 def _facts_of_kept(s: Snapshot, priority: Priority) -> dict[str, Any]:
     """The account of which something is kept from the task, and the program that is used instead; empty if none is."""
-    usable, used = program_choice.chosen(s, Purpose.TASK), program_choice.chosen(s, Purpose.TASK, priority)
+    usable, used = program_choice.choose(s, Purpose.TASK), program_choice.choose(s, Purpose.TASK, priority)
     if usable is None or usable == used:
         return {}
     return {"kept_of": usable.account, **({"stands_in": used.name} if used is not None else {})}

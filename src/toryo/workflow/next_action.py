@@ -113,7 +113,7 @@ def case_of(snapshot: Snapshot, session: Session) -> RuleInput | None:
     return RuleInput(snapshot, tree_state, tree_state.tree.tasks[session.task_id or ""], session)
 
 
-def riding(step: Step, session: Session, role: Role | None) -> bool:
+def may_ride(step: Step, session: Session, role: Role | None) -> bool:
     """Whether other answers may carry this step unchanged, because returning it has no effect."""
     looks = role is Role.MANAGER and step.action in manager_rules.LOOKS
     return not (looks or step.action in ONLY_BY_ASKING or (step.action == "exit" and session.over))

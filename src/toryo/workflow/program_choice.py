@@ -17,7 +17,7 @@ from toryo.domain.times import Millis
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
 
-def chosen(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Program | None:
+def choose(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Program | None:
     """The first of its programs that can be started; None: in cooldown, or not started by a Coordinator.
 
     `priority`: that of the task it is for, where what is left of its accounts may be kept for other tasks.
@@ -26,7 +26,7 @@ def chosen(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> P
 
 
 def able(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Iterator[Program]:
-    """All of its programs that can be started, in their order; `priority` as for `chosen`."""
+    """All of its programs that can be started, in their order; `priority` as for `choose`."""
     for program in _programs(s):
         if not hindrances(s, purpose, program) and _kept_until(s, program, priority) is None:
             yield program
@@ -34,7 +34,7 @@ def able(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Ite
 
 def kept_from(s: Snapshot, priority: Priority) -> bool:
     """Whether its accounts are kept for tasks of a higher priority, and nothing else prevents a start."""
-    return chosen(s, Purpose.TASK) is not None and chosen(s, Purpose.TASK, priority) is None
+    return choose(s, Purpose.TASK) is not None and choose(s, Purpose.TASK, priority) is None
 
 
 def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Millis | None:
@@ -67,11 +67,11 @@ def _longest(cooldowns: Iterable[Cooldown]) -> Cooldown | None:
 
 
 def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
-    return bool(_programs(s)) and chosen(s, purpose) is None
+    return bool(_programs(s)) and choose(s, purpose) is None
 
 
 def until(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Millis | None:
-    """When the first of its programs can be started again; `priority` as for `chosen`."""
+    """When the first of its programs can be started again; `priority` as for `choose`."""
     return min((_free_at(s, purpose, program, priority) for program in _programs(s)), default=None)
 
 

@@ -82,7 +82,8 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     ),
     Rule(
         "10",
-        "Another agent or a person works on a subtask or reviews it, or a task below waits for approval",
+        "Another agent or a person works on a subtask or reviews it, or a subtask of others starts by itself, or a "
+        "task below waits for approval",
         facts.others_at_work,
         Step("wait_for_others", "waiting_for_workers"),
     ),

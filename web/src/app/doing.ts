@@ -1,5 +1,6 @@
 // Does what is declared in task-acts.ts: asks the server, says what was done, offers to take it back where that is
 // possible, and reads again what has changed. What is refused is thrown.
+import { ANYONE } from "@/app/anyone";
 import { useQueryClient } from "@tanstack/react-query";
 
 import { approveTask, confirmChecks, editTask, mayMove, moveTask, rejectTask, steerTask } from "@/api/actions";
@@ -26,7 +27,9 @@ export function useDoing(): (name: ActName, task: Subject, given?: Given) => Pro
   const nameOf = (id: string | null) =>
     id === null
       ? t("app.nobody")
-      : (client.getQueryData(agents.queryKey)?.find((each) => each.agent_id === id)?.name ?? id);
+      : id === ANYONE
+        ? t("app.anyone")
+        : (client.getQueryData(agents.queryKey)?.find((each) => each.agent_id === id)?.name ?? id);
 
   async function moved(task: Subject, to: TaskStatus, reason: string | undefined): Promise<Done> {
     const { task: now } = await moveTask(task.task_id, to, reason || undefined, task.version);

@@ -161,6 +161,15 @@ describe("a new task", () => {
     expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Start now/ }).disabled).toBe(true);
   });
 
+  it("can be for anyone who is free", async () => {
+    const { posts } = await open();
+    type("Fix it");
+    fireEvent.change(screen.getByLabelText("Assignee"), { target: { value: "any" } });
+    await press(/^Create task/);
+    await screen.findByText("Created: Fix it");
+    expect(posts()).toEqual([{ ...said, title: "Fix it", assignee_id: "any" }]);
+  });
+
   it("takes the assignee that is chosen below instead of the one in its line", async () => {
     const { posts } = await open();
     type("Fix it @taro now");

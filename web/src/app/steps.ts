@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleDot, Flag, UserRound } from "lucide-react";
 
+import { ANYONE } from "@/app/anyone";
 import { PRIORITIES } from "@/api/filter";
 import { foundTasks, members, moves, needs } from "@/api/queries";
 import type { PaletteCommand } from "@/app/finding";
@@ -70,14 +71,16 @@ export function useValues(act: "assign" | "priority", task: Subject): PaletteCom
       run: () => tell("priority", task, { priority }),
     }));
   const people = [...team.map((each) => ({ id: each.agent_id as string | null, name: each.name }))];
-  return [...people, { id: null, name: t("app.nobody") }].map(({ id, name }) => ({
-    id: `assign ${id ?? ""}`,
-    group: "values",
-    icon: UserRound,
-    words: name,
-    ...(id === task.assignee_id ? { aside: "✓" } : {}),
-    run: () => tell("assign", task, { assignee: id }),
-  }));
+  return [...people, { id: ANYONE, name: t("app.anyone") }, { id: null, name: t("app.nobody") }].map(
+    ({ id, name }) => ({
+      id: `assign ${id ?? ""}`,
+      group: "values",
+      icon: UserRound,
+      words: name,
+      ...(id === task.assignee_id ? { aside: "✓" } : {}),
+      run: () => tell("assign", task, { assignee: id }),
+    }),
+  );
 }
 
 /** What the server finds in titles and descriptions, also of tasks that are not read here. */

@@ -40,6 +40,7 @@ export const en = {
     yes: "Yes",
     no: "No",
     nobody: "Unassigned",
+    anyone: "Anyone",
     more: "Show {{count}} more",
     further: "More options",
     width: "Width of the panel",

@@ -42,6 +42,7 @@ export const ja: Words = {
     yes: "はい",
     no: "いいえ",
     nobody: "未割り当て",
+    anyone: "誰でも",
     more: "さらに {{count}} 件を表示",
     further: "詳細オプション",
     width: "パネルの幅",

@@ -75,7 +75,7 @@ def demo(
     if not here.json:
         from toryo.cli.demo import display
 
-        display.removed() if temporary is not None and as_promised else display.where(directory, data)
+        display.say_removed() if temporary is not None and as_promised else display.where(directory, data)
     if not as_promised:
         raise typer.Exit(FAILED)
 

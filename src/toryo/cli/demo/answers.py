@@ -97,7 +97,7 @@ class Answers:
                 self.here.send("POST", path, {"content": ANSWER})
                 self.told(f"  Nobody answered: the demo says {ANSWER!r}.")
             case "review":
-                merged = worktrees.merged(self.here, task, MERGE_SECONDS)
+                merged = worktrees.merge_all(self.here, task, MERGE_SECONDS)
                 self.told(f"  Nobody did it: the demo merges {len(merged)} worktrees.")
 
 

@@ -13,7 +13,7 @@ from toryo.cli.command_context import Here
 from toryo.cli.demo.stories import STORIES, Task
 from toryo.cli.demo.task_watch import Seen
 from toryo.cli.demo.verdict import Verdict
-from toryo.cli.why import told
+from toryo.cli.why import why_lines
 from toryo.domain.tasks import CLOSED
 from toryo.operations.launches import reason_texts
 
@@ -153,7 +153,7 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
     for task in left:
         output.say(f"  {task['title']} ({task['status']}, {task['assignee_id'] or 'nobody'})")
     for agent in dict.fromkeys(each["assignee_id"] for each in left if each["assignee_id"]):
-        for line in told(here.get(f"/agents/{agent}/why")):
+        for line in why_lines(here.get(f"/agents/{agent}/why")):
             output.say(f"  {line}")
 
 
@@ -170,6 +170,6 @@ def where(directory: Path, data: Path) -> None:
     )
 
 
-def removed() -> None:
+def say_removed() -> None:
     output.done("", "The files were removed. To keep them, choose a directory:")
     output.commands(f"  {output.program()} demo --dir DIR")

@@ -86,7 +86,7 @@ class Background:
 
     def _until(self, there: Callable[[], bool], process: subprocess.Popen[bytes], begins: int) -> None:
         limit = time.monotonic() + READY_WITHIN_SECONDS
-        with waiting.told("the server and its Coordinator"):
+        with waiting.notice("the server and its Coordinator"):
             while not there():
                 lines = _last(self.log, begins)
                 late = time.monotonic() >= limit and not any(UPGRADING in each for each in lines)

@@ -19,7 +19,7 @@ FILE = "playbook.json"
 
 def _prepare(setting: Setting) -> Command:
     try:
-        playbook = playbook_format.given(setting.options.get("playbook"), setting.plans or setting.working_directory)
+        playbook = playbook_format.read(setting.options.get("playbook"), setting.plans or setting.working_directory)
     except playbook_format.Mistakes as wrong:
         raise BadConfig(f"The playbook of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
     python = (sys.executable, "-P", "-u", "-m", runner.__name__)

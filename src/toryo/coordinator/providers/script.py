@@ -19,7 +19,7 @@ FILE = "script.json"
 
 def _prepare(setting: Setting) -> Command:
     try:
-        script = script_format.given(setting.options.get("script"), setting.plans or setting.working_directory)
+        script = script_format.read(setting.options.get("script"), setting.plans or setting.working_directory)
     except script_format.Mistakes as wrong:
         raise BadConfig(f"The script of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
     python = (sys.executable, "-P", "-u", "-m", runner.__name__)

@@ -27,8 +27,8 @@ from toryo.coordinator.worktrees.commits_and_diffs import Diff
 from toryo.coordinator.worktrees.creating import alone, refuse_filters
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import begin, fill, git_of, repository_of, seen_of
-from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, shown, tip
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, readable_name, tip
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 from toryo.coordinator.worktrees.views import view
 
 LOCK_FILES = re.compile(
@@ -63,7 +63,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
     """`limit`: how many characters of the changes are asked for, if any. `prepared_by`: names the set-up that the
     commands need, if any. Raises Trouble. While the commands of an earlier call run in it, the caller must not call
     this again."""
-    checkout, place = opened(worktree.repository), check_place(worktree.path)
+    checkout, place = open_checkout(worktree.repository), check_place(worktree.path)
     with alone(place.parent):
         refuse_filters(checkout)
         begin(checkout, place, worktree.base_commit)
@@ -101,7 +101,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
 
 def settle(worktree: Worktree, clean: Clean) -> None:
     """It has been set up: what that made is kept. What is in the commit is again as it is there."""
-    checkout, place = opened(worktree.repository), clean.top
+    checkout, place = open_checkout(worktree.repository), clean.top
     with alone(place.parent):
         fill(checkout, place, clean.commit)
         tracked = _tracked(checkout, place)
@@ -114,16 +114,16 @@ def settle(worktree: Worktree, clean: Clean) -> None:
 def to_base(worktree: Worktree, clean: Clean) -> Path | None:
     """Brings the checkout to what the work started from, and returns the project's directory there; None if that has
     none. What a set-up made stays. The next `check_out` brings it to the work again. Raises Trouble or OSError."""
-    checkout, place = opened(worktree.repository), clean.top
+    checkout, place = open_checkout(worktree.repository), clean.top
     with alone(place.parent):
         fill(checkout, place, clean.changes.base if clean.changes is not None else worktree.base_commit)
     working = place / checkout.subdirectory
     return working if working.is_dir() else None
 
 
-def ignored(worktree: Worktree, clean: Clean, names: Sequence[str]) -> frozenset[str]:
+def ignored_paths(worktree: Worktree, clean: Clean, names: Sequence[str]) -> frozenset[str]:
     """Which of these paths, from the project's directory, git ignores in the checkout as it is now."""
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     paths = {os.path.normpath(PurePosixPath(checkout.subdirectory, each)): each for each in names}
     within = [each for each in paths if not each.startswith("..")]
     found = git_of(checkout, clean.top).ask("check-ignore", "--no-index", "-z", "--stdin", given="\0".join(within))
@@ -165,14 +165,14 @@ def changed_since(worktree: Worktree) -> tuple[str, ...] | None:
         passed = _passed(worktree).read_bytes().decode()
     except FileNotFoundError:
         return None
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     now = checkout.git("rev-parse", f"refs/heads/{worktree.branch}^{{tree}}")
     if now == passed:
         return None
     # What has passed is known where it was checked.
     git = git_of(checkout, check_place(worktree.path))
     changed = git.ask("diff-tree", "-r", "--name-only", "--no-renames", "-z", passed, now, seconds=LONG)
-    return tuple(map(shown, changed.names)) if changed.code == 0 else ()
+    return tuple(map(readable_name, changed.names)) if changed.code == 0 else ()
 
 
 def _passed(worktree: Worktree) -> Path:

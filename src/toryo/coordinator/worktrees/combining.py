@@ -31,11 +31,11 @@ from toryo.coordinator.worktrees.paths import (
     joined,
     note,
     noted_repository,
-    shown,
+    readable_name,
     tip,
     unnote,
 )
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 
 PLACES = ".merge-queue"
 """The directory, among the worktrees, in which combined results are checked out."""
@@ -223,11 +223,11 @@ def _others(git: Git, base: str, work: Work, files: Sequence[str]) -> tuple[Othe
     found: list[Other] = []
     for commit, subject, name in (line.split("\x1f") for line in merges.splitlines() if line.count("\x1f") == 2):
         if len(found) < MOST_OTHERS and name and not git.holds("diff", "--quiet", f"{commit}^1", commit, "--", *paths):
-            found.append(Other(commit, shown(subject), name.split()[0]))
+            found.append(Other(commit, readable_name(subject), name.split()[0]))
     if not found:
         plain = git("log", "--no-merges", f"--max-count={MOST_OTHERS}", form, *range_, "--", *paths)
         lines = (line.split("\x1f") for line in plain.splitlines() if line.count("\x1f") == 2)
-        found = [Other(commit, shown(subject), None) for commit, subject, _ in lines]
+        found = [Other(commit, readable_name(subject), None) for commit, subject, _ in lines]
     return tuple(found)
 
 
@@ -275,7 +275,7 @@ def sweep(directory: Path) -> None:
             if repository is None or not repository.is_dir():
                 continue
             with contextlib.suppress(Trouble, OSError):
-                put_away(opened(repository), path)
+                put_away(open_checkout(repository), path)
 
 
 def _drop(checkout: Checkout, path: Path) -> None:

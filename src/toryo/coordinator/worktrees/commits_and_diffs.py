@@ -17,11 +17,19 @@ from pathlib import Path
 
 from toryo.check_names import some
 from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases
-from toryo.coordinator.worktrees.git import LONG, Answer, Git, Trouble, explained
+from toryo.coordinator.worktrees.git import LONG, Answer, Git, Trouble, explain
 from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
 from toryo.coordinator.worktrees.moved_bases import MovedBase
-from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
-from toryo.coordinator.worktrees.repository import content, opened
+from toryo.coordinator.worktrees.paths import (
+    Worktree,
+    contains,
+    current_branch,
+    inside,
+    readable_name,
+    tip,
+    with_author,
+)
+from toryo.coordinator.worktrees.repository import content, open_checkout
 from toryo.coordinator.worktrees.views import View, advance, fits, is_placed, view
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
@@ -108,7 +116,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     there = inside(worktree)
     if there is None:
         words = f"The directory {worktree.path} is gone. Only the commits on its branch are kept."
-        return _kept(opened(worktree.repository).git, worktree, None, trouble=words)
+        return _kept(open_checkout(worktree.repository).git, worktree, None, trouble=words)
     _refuse_unborn(there, worktree)
     with view(worktree, there, keeps=True) as found:
         hindrance = unfinished(there)
@@ -136,7 +144,7 @@ def moved_base(worktree: Worktree) -> MovedBase | None:
     """Whether the branch that its work would be merged into was moved by neither a person nor Toryo."""
     if not worktree.own or worktree.base_branch is None:
         return None
-    return moved_bases.moved_by_nobody(opened(worktree.repository), worktree.base_branch, worktree.made_at)
+    return moved_bases.moved_by_nobody(open_checkout(worktree.repository), worktree.base_branch, worktree.made_at)
 
 
 def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000, *, history: bool = False) -> Diff:
@@ -145,7 +153,7 @@ def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000, *, histor
     with those of each commit."""
     there = inside(worktree)
     if there is None:
-        git = opened(worktree.repository).git
+        git = open_checkout(worktree.repository).git
         return _diff(git, worktree, None, f"refs/heads/{worktree.branch}", context, limit, history=history)
     _refuse_unborn(there, worktree)
     with view(worktree, there) as found:
@@ -170,7 +178,7 @@ def touched(worktree: Worktree, most: int) -> tuple[str, ...]:
         git, base = found.git, _base(found.git, worktree, found.head)
         loose = [line[3:].removesuffix("/") for line in git.must("status", *options, seconds=LONG).names]
         done = git.must("diff", "--name-only", "--no-renames", "-z", *COMPARED, base, found.head, "--").names
-    return tuple(sorted({shown(name) for name in (*loose, *done)})[:most])
+    return tuple(sorted({readable_name(name) for name in (*loose, *done)})[:most])
 
 
 def merged_diff(
@@ -179,7 +187,7 @@ def merged_diff(
     """The changes that came with a merge, after the worktree is gone. `commit` is the merge of this name; where it is
     none (the branch already had everything), what was done from `since` to `head`. None if the repository does not
     have these commits."""
-    git = opened(repository).git
+    git = open_checkout(repository).git
     body = git.ask("log", "--max-count=1", "--format=%P%n%B", "--end-of-options", commit)
     parents, _, message = body.text.partition("\n")
     if body.code == 0 and len(parents.split()) == 2 and f"{TASK}: {name}" in message.splitlines():
@@ -199,7 +207,7 @@ def between(git: Git, before: str, after: str, context: int, limit: int, *, hist
 
 def history_of(worktree: Worktree, commit: str, limit: int) -> tuple[str, bool]:
     """`Diff.history` of the work up to a commit, and whether it is longer."""
-    git = opened(worktree.repository).git
+    git = open_checkout(worktree.repository).git
     return _history(git, _base(git, worktree, commit), commit, limit)
 
 
@@ -224,7 +232,11 @@ def others(worktree: Worktree) -> tuple[str, ...]:
     with view(worktree, there) as found:
         git = found.git
         own = [each for each in inner_repositories.links(git) if _own_branches(found, each)]
-        names = (*_uncommitted(git).others, *map(shown, own), *map(shown, inner_repositories.ignored(git)))
+        names = (
+            *_uncommitted(git).others,
+            *map(readable_name, own),
+            *map(readable_name, inner_repositories.ignored_repositories(git)),
+        )
         return (*dict.fromkeys(names), *_own_refs(found))
 
 
@@ -244,7 +256,7 @@ def _unpublished(worktree: Worktree, submodules: tuple[str, ...]) -> str:
     """Who merges this would refer to commits that nobody else has."""
     if not submodules:
         return ""
-    named = some([shown(each) for each in submodules])
+    named = some([readable_name(each) for each in submodules])
     return (
         f"The submodule {named} is at a commit that exists only in {worktree.path}. Push it from there (git push), or "
         f"check the submodule out in {worktree.repository} as well, then try again."
@@ -277,7 +289,7 @@ def go_on(worktree: Worktree, there: Git, commit: str) -> bool:
 def catch_up(worktree: Worktree) -> None:
     """Brings a worktree without changes to what people have committed to its branch."""
     there = inside(worktree)
-    last = tip(opened(worktree.repository).git, worktree.branch)
+    last = tip(open_checkout(worktree.repository).git, worktree.branch)
     if there is None or last is None or there.ask("rev-parse", "HEAD").text == last:
         return
     with view(worktree, there, keeps=True) as found:
@@ -341,7 +353,7 @@ def _add_each(git: Git, names: Sequence[str], refusal: Answer, refused: list[str
         return
     refused.extend(names)
     if len(refused) > MOST_REFUSED:
-        raise Trouble(explained(refusal.errors, ("add",), git.directory))
+        raise Trouble(explain(refusal.errors, ("add",), git.directory))
 
 
 def snapshot(found: View, message: str, author_name: str, *, dated_as_head: bool = False) -> str:
@@ -361,7 +373,7 @@ def snapshot(found: View, message: str, author_name: str, *, dated_as_head: bool
     lines = (line.rstrip() for line in message.replace("\0", "").strip().splitlines())
     words = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) or f"Work of {author_name}"
     parents = [word for each in _parents(found, tree) for word in ("-p", each)]
-    git = signed(found.git, author_name)
+    git = with_author(found.git, author_name)
     if dated_as_head:
         at = found.git("show", "--no-patch", "--format=@%ct +0000", found.head)
         git = git.having(GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at)
@@ -372,7 +384,7 @@ def _parents(found: View, tree: str) -> tuple[str, ...]:
     """A resolved conflict is one merge: the commit with the marks is left out of the history."""
     begun = conflict_marks.begun_in(found.worktree.path)
     resolved = begun is not None and begun.commit == found.head
-    if begun is None or not resolved or conflict_marks.marked(found.worktree.path, found.git, tree):
+    if begun is None or not resolved or conflict_marks.marked_files(found.worktree.path, found.git, tree):
         return (found.head,)
     return (begun.ours, begun.theirs)
 
@@ -554,8 +566,8 @@ def _lines(output: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
 def _change(status: str, path: str, old_path: str | None, added: str, deleted: str) -> FileChange:
     binary = added == "-"
     return FileChange(
-        path=shown(path),
-        old_path=None if old_path is None else shown(old_path),
+        path=readable_name(path),
+        old_path=None if old_path is None else readable_name(old_path),
         status=STATUSES.get(status, "modified"),
         insertions=0 if binary else int(added),
         deletions=0 if binary else int(deleted),
@@ -570,7 +582,7 @@ def _uncommitted(git: Git) -> Loose:
     own = [each for each in found if not each.endswith("/") and fits(git.directory / each)]
     others = sorted(set(found) - set(own))
     changed = [each for each in inner_repositories.links(git) if _changed_inside(git.directory / each)]
-    return Loose(tuple(map(shown, own)), tuple(map(shown, (*others, *changed))))
+    return Loose(tuple(map(readable_name, own)), tuple(map(readable_name, (*others, *changed))))
 
 
 def _name(line: str) -> str:
@@ -583,7 +595,7 @@ def _changed_inside(submodule: Path) -> bool:
     if not os.path.lexists(submodule / ".git"):
         return False
     try:
-        checkout = opened(submodule)
+        checkout = open_checkout(submodule)
         if checkout.top != submodule:
             return True
         options = ("--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")

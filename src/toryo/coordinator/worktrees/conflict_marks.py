@@ -2,7 +2,8 @@
 
 It is a commit with both sides as its parents, so an agent needs neither git nor a shell to go on from there, and
 nothing is lost if a process is killed. Which merge was begun is noted beside the worktree, where its agent cannot
-write. What still holds the marks is not checked, merged or built on (`marked`). `merging_subtasks` begins such a merge.
+write. What still holds the marks is not checked, merged or built on (`marked_files`). `merging_subtasks` begins such a
+merge.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from toryo.check_names import some
 from toryo.coordinator.worktrees.git import LONG, Git
-from toryo.coordinator.worktrees.paths import annotate, noted, shown
+from toryo.coordinator.worktrees.paths import annotate, noted, readable_name
 
 BEGUN = "begun"
 
@@ -42,7 +43,7 @@ def note(path: Path, begun: Begun) -> None:
     annotate(path, BEGUN, asdict(begun))
 
 
-def marked(path: Path, git: Git, tree: str) -> tuple[str, ...]:
+def marked_files(path: Path, git: Git, tree: str) -> tuple[str, ...]:
     """The files in which marks of the begun merge are left, at this commit or tree. A file that has had such lines on
     one of both sides is not counted."""
     begun = begun_in(path)
@@ -51,12 +52,12 @@ def marked(path: Path, git: Git, tree: str) -> tuple[str, ...]:
     left = _with_marks(git, begun, tree)
     if left:
         left -= _with_marks(git, begun, begun.ours) | _with_marks(git, begun, begun.theirs)
-    return tuple(map(shown, sorted(left)))
+    return tuple(map(readable_name, sorted(left)))
 
 
 def words(path: Path, git: Git, tree: str) -> str:
     """That marks are left, and the next step; empty if there are none."""
-    files = marked(path, git, tree)
+    files = marked_files(path, git, tree)
     return f"The merge is not finished: conflict marks are left in {some(files)}. Resolve them there." if files else ""
 
 

@@ -37,7 +37,7 @@ from toryo.coordinator.worktrees.paths import (
     tip,
     unnote,
 )
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 from toryo.coordinator.worktrees.views import advance, tell_base
 
 HALF_MADE = "initializing"
@@ -53,7 +53,7 @@ def make(
     merged into one another (and into HEAD, if that has the work of another one of them). It knows these and `brings`
     by name. Raises Trouble, and leaves nothing behind.
     """
-    checkout = opened(repository)
+    checkout = open_checkout(repository)
     directory = directory.resolve()
     with alone(directory):
         return _settled(checkout, directory / safe(name), branch_of(name), bases, [*bases, *brings])

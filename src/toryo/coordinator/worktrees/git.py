@@ -164,7 +164,7 @@ class Git:
     def must(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> Answer:
         answer = self.ask(*arguments, given=given, seconds=seconds)
         if answer.code != 0:
-            raise Trouble(explained(answer.errors or answer.text, arguments, self.directory))
+            raise Trouble(explain(answer.errors or answer.text, arguments, self.directory))
         return answer
 
     def holds(self, *arguments: str) -> bool:
@@ -250,7 +250,7 @@ def environment(inherited: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **OWN}
 
 
-def explained(words: str, arguments: tuple[str, ...], directory: Path) -> str:
+def explain(words: str, arguments: tuple[str, ...], directory: Path) -> str:
     """Git's error message, and the next step if it is known."""
     said = " ".join(line.strip() for line in words.splitlines() if line.strip())[:1500].rstrip(".")
     step = next((step for sign, step in NEXT_STEPS if sign in said), "")

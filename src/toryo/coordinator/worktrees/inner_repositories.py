@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.launch_repositories import fetched
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.launch_repositories import fetch_answer
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 
 GITLINK = "160000"
 KEPT = "refs/toryo/kept"
@@ -29,13 +29,13 @@ def links(git: Git) -> dict[str, str]:
     return {path: commit for mode, commit, path in found if mode == GITLINK}
 
 
-def unsaved(repository: Path, *, tags_last: bool = False) -> bool:
+def has_unsaved(repository: Path, *, tags_last: bool = False) -> bool:
     """Whether it has commits that were not fetched from elsewhere, or what is not committed. `tags_last`: what has a
     tag was fetched. What cannot be read counts as having some."""
     if not os.path.lexists(repository / ".git"):
         return False
     try:
-        checkout = opened(repository)
+        checkout = open_checkout(repository)
         if checkout.top != repository:
             return True
         options = ("--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
@@ -51,13 +51,13 @@ def has_own_branches(submodule: Path, persons: Path) -> bool:
     if not os.path.lexists(submodule / ".git"):
         return False
     with contextlib.suppress(Trouble):
-        git = opened(submodule).git
+        git = open_checkout(submodule).git
         own = git("rev-list", "HEAD", "--branches", "--glob=refs/stash", "--not", "--remotes", seconds=LONG).split()
         if not own:
             return False
         if os.path.lexists(persons / ".git"):
             asked = "".join(f"{commit}\n" for commit in own)
-            answers = opened(persons).git.ask("cat-file", "--batch-check", given=asked).text.splitlines()
+            answers = open_checkout(persons).git.ask("cat-file", "--batch-check", given=asked).text.splitlines()
             return len(answers) != len(own) or any(each.endswith(" missing") for each in answers)
     return True
 
@@ -84,7 +84,7 @@ def _is_only_here(submodule: Path, commit: str) -> bool:
     if not os.path.lexists(submodule / ".git"):
         return False
     try:
-        checkout = opened(submodule)
+        checkout = open_checkout(submodule)
         if checkout.top != submodule or not checkout.git.holds("cat-file", "-e", f"{commit}^{{commit}}"):
             return False
         return bool(_own_commits(checkout.git, commit))
@@ -96,25 +96,25 @@ def _has(persons: Path, commit: str, submodule: Path, keep_as: str | None) -> bo
     if not os.path.lexists(persons / ".git"):
         return False
     with contextlib.suppress(Trouble):
-        own = opened(persons)
+        own = open_checkout(persons)
         if own.top != persons:
             return False
         if own.git.holds("cat-file", "-e", f"{commit}^{{commit}}"):
             return True
-        source = opened(submodule).common / "objects"
+        source = open_checkout(submodule).common / "objects"
         borrows = os.path.lexists(source / "info" / "alternates")  # from where, an agent has said
-        if keep_as is not None and not borrows and fetched(own, source, commit).code == 0:
+        if keep_as is not None and not borrows and fetch_answer(own, source, commit).code == 0:
             own.git("update-ref", f"{KEPT}/{keep_as}/{commit}", commit)
             return True
     return False
 
 
-def ignored(git: Git) -> tuple[str, ...]:
+def ignored_repositories(git: Git) -> tuple[str, ...]:
     """Repositories within what git ignores that have what is nowhere else."""
     options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
     names = [name for name in git.must("ls-files", *options, seconds=LONG).names if name.endswith("/")]
     found = sorted(set(_repositories([git.directory / name for name in names])))
-    return tuple(f"{each.relative_to(git.directory)}/" for each in found if unsaved(each, tags_last=True))
+    return tuple(f"{each.relative_to(git.directory)}/" for each in found if has_unsaved(each, tags_last=True))
 
 
 def _repositories(directories: Iterable[Path]) -> Iterator[Path]:

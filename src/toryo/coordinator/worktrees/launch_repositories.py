@@ -207,7 +207,7 @@ def let_go(checkout: Checkout, path: Path) -> None:
 def fetch(checkout: Checkout, path: Path, commit: str, known: str | None) -> None:
     """Brings a commit of the worktree's repository, with all that it needs, to the person's. Moves no ref. `known`:
     what both have. Raises Trouble if something is missing, or is not what its name says."""
-    answer = fetched(checkout, repository_of(path) / "objects", commit, known)
+    answer = fetch_answer(checkout, repository_of(path) / "objects", commit, known)
     if answer.code != 0:
         words = " ".join(answer.errors.split())[:1000]
         raise Trouble(
@@ -216,7 +216,7 @@ def fetch(checkout: Checkout, path: Path, commit: str, known: str | None) -> Non
         )
 
 
-def fetched(checkout: Checkout, objects: Path, commit: str, known: str | None = None) -> Answer:
+def fetch_answer(checkout: Checkout, objects: Path, commit: str, known: str | None = None) -> Answer:
     """Git's answer to a fetch of this commit from these objects."""
     with tempfile.TemporaryDirectory(prefix="toryo-offered-") as place:
         offered = Path(place)

@@ -21,12 +21,12 @@ from toryo.coordinator.worktrees.paths import (
     contains,
     entries,
     joined,
+    readable_name,
     safe,
-    shown,
     signature,
     tip,
 )
-from toryo.coordinator.worktrees.repository import Checkout, content, opened
+from toryo.coordinator.worktrees.repository import Checkout, content, open_checkout
 
 ATTEMPTS = 5
 """How often a merge is repeated because the branch moved on."""
@@ -86,7 +86,7 @@ def merge(
     Raises Trouble, and changes nothing, if the worktree has uncommitted changes, if uncommitted changes in the branch's
     checkout would be overwritten, and if the branch does not exist.
     """
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     checkout = replace(checkout, git=checkout.git.signed(person.name, person.email))
     target = into or worktree.base_branch
     if target is None:
@@ -115,7 +115,7 @@ def merge(
 
 def merged_before(repository: Path, name: str, into: str, since: str) -> Merged | None:
     """The merge of a removed worktree into this branch, at this commit or later; None if there is none."""
-    checkout = opened(repository)
+    checkout = open_checkout(repository)
     git = checkout.git
     if tip(git, into) is None:
         return None
@@ -161,7 +161,7 @@ def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:
     options = ("--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     own = {line[3:] for line in there.must("status", *options, seconds=LONG).names}
     if both := sorted(coming & own):
-        raise Trouble(_overwrites(target, there.directory, tuple(map(shown, both))))
+        raise Trouble(_overwrites(target, there.directory, tuple(map(readable_name, both))))
 
 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:

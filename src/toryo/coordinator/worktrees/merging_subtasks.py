@@ -16,7 +16,7 @@ from toryo.coordinator.worktrees.conflict_marks import Begun
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.paths import PREFIX, Worktree, contains, inside, joined, joined_with_marks, tip
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.repository import open_checkout
 from toryo.coordinator.worktrees.views import tell_base
 
 
@@ -56,9 +56,9 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
     if there is None:
         return tuple(Brought(each, trouble=f"The directory {worktree.path} is gone.") for each in branches)
     with alone(worktree.path.parent):
-        home = opened(worktree.repository)
+        home = open_checkout(worktree.repository)
         git = home.git
-        found = {branch: _found(git, worktree, branch) for branch in branches}
+        found = {branch: _looked_at(git, worktree, branch) for branch in branches}
         head = there("rev-parse", "HEAD")
         new = [each for each in found.values() if each.merged and not contains(git, head, str(each.commit))]
         hindrance = commits_and_diffs.unkept(worktree) if new else ""
@@ -85,14 +85,14 @@ def begin(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
         return ()
     told: list[Brought] = []
     with alone(worktree.path.parent):
-        git = opened(worktree.repository).git
+        git = open_checkout(worktree.repository).git
         for branch in branches:
-            each = _found(git, worktree, branch)
+            each = _looked_at(git, worktree, branch)
             head = there("rev-parse", "HEAD")
             if not each.merged or contains(git, head, str(each.commit)):
                 told.append(each)
                 continue
-            if conflict_marks.marked(worktree.path, git, head):
+            if conflict_marks.marked_files(worktree.path, git, head):
                 break
             if hindrance := commits_and_diffs.unkept(worktree):
                 told.append(_again(git, there, worktree, each) or replace(each, trouble=hindrance))
@@ -107,12 +107,12 @@ def begin(worktree: Worktree, branches: Sequence[str]) -> tuple[Brought, ...]:
 
 def has_all_of(worktree: Worktree, other: Worktree) -> bool:
     """Whether the worktree's branch contains that of another one."""
-    git = opened(worktree.repository).git
+    git = open_checkout(worktree.repository).git
     own, commit = tip(git, worktree.branch), tip(git, other.branch)
     return own is not None and commit is not None and contains(git, own, commit)
 
 
-def _found(git: Git, worktree: Worktree, branch: str) -> Brought:
+def _looked_at(git: Git, worktree: Worktree, branch: str) -> Brought:
     commit = tip(git, branch)
     if commit is None:
         return Brought(branch, trouble=f"There is no branch {branch} in {worktree.repository}.")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from toryo import untrusted_files
 from toryo.coordinator.worktrees.git import Trouble
-from toryo.coordinator.worktrees.paths import contains, shown, tip
+from toryo.coordinator.worktrees.paths import contains, readable_name, tip
 from toryo.coordinator.worktrees.repository import Checkout
 
 BY_TORYO = "toryo: "
@@ -84,7 +84,7 @@ def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> MovedBase 
     for old, new, name in strange:
         if not contains(checkout.git, now, new) or (accepted and contains(checkout.git, accepted, new)):
             continue
-        who = f"by {shown(name)}" if name else "without git"
+        who = f"by {readable_name(name)}" if name else "without git"
         where = shlex.quote(str(checkout.top))
         words = (
             f"{branch} was moved from {old[:10]} to {new[:10]} {who}, which was neither a merge of Toryo nor a person. "
@@ -98,7 +98,7 @@ def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> MovedBase 
 
 def _moves(checkout: Checkout, branch: str) -> list[_Move]:
     try:
-        descriptor = untrusted_files.opened(
+        descriptor = untrusted_files.open_regular(
             checkout.common / "logs" / "refs" / "heads" / branch, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         )
     except OSError:

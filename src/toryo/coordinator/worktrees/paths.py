@@ -23,7 +23,7 @@ from typing import Any
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import git_of, let_go, repository_of
-from toryo.coordinator.worktrees.repository import LARGEST, Checkout, connect, content, opened, pointed
+from toryo.coordinator.worktrees.repository import LARGEST, Checkout, connect, content, git_directory_of, open_checkout
 
 PREFIX = "toryo/"
 LONGEST_NAME = 80
@@ -72,7 +72,7 @@ class Entry:
 
 def find(repository: Path, directory: Path, name: str) -> Worktree | None:
     """The worktree of that name, also if only its branch is left; None if there is neither. Changes nothing."""
-    checkout = opened(repository)
+    checkout = open_checkout(repository)
     path, branch = directory.resolve() / safe(name), branch_of(name)
     if not is_own(path) and entry_at(checkout, path) is None and tip(checkout.git, branch) is None:
         return None
@@ -87,7 +87,7 @@ def possible(repository: Path) -> bool:
 def trouble(repository: Path) -> str:
     """What prevents worktrees there, and what to do about it; empty if nothing does."""
     try:
-        opened(repository)
+        open_checkout(repository)
     except Trouble as found:
         return str(found)
     return ""
@@ -100,7 +100,7 @@ def opened_at(path: Path, project: Path | None = None) -> Worktree | None:
     repository = noted_repository(path) or project
     if repository is None or not repository.is_dir():
         return None
-    checkout, branch, path = opened(repository), PREFIX + path.name, path.resolve()
+    checkout, branch, path = open_checkout(repository), PREFIX + path.name, path.resolve()
     known = is_own(path) or entry_at(checkout, path) is not None
     return described(checkout, path, branch) if known and tip(checkout.git, branch) is not None else None
 
@@ -116,7 +116,7 @@ def inside(worktree: Worktree) -> Git | None:
     is repaired."""
     if not worktree.path.is_dir():
         return None
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     directory = repository_of(worktree.path) if worktree.own else checkout.directory_of(worktree.path)
     there = directory is not None and directory.is_dir() and not worktree.path.is_symlink()
     if there and directory is not None and _connected(worktree.path, directory):
@@ -134,7 +134,7 @@ def check_place(path: Path) -> Path:
 
 def merged_text(worktree: Worktree, name: str) -> str:
     """The text of a file of the project on the base branch, as people have merged it. Raises Trouble."""
-    git = opened(worktree.repository).git
+    git = open_checkout(worktree.repository).git
     branch = worktree.base_branch
     commit = (tip(git, branch) if branch is not None else None) or worktree.base_commit
     path = os.path.normpath(name)
@@ -202,7 +202,7 @@ def joined_with_marks(git: Git, ours: str, theirs: str) -> tuple[str, tuple[str,
     if answer.code not in (0, 1) or not answer.names:
         answer = git.must("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     tree, *files = answer.names
-    return tree, tuple(map(shown, files)) if answer.code == 1 else ()
+    return tree, tuple(map(readable_name, files)) if answer.code == 1 else ()
 
 
 def joined(git: Git, ours: str, theirs: str) -> str | tuple[str, ...]:
@@ -211,12 +211,12 @@ def joined(git: Git, ours: str, theirs: str) -> str | tuple[str, ...]:
     return files or tree
 
 
-def shown(name: str) -> str:
+def readable_name(name: str) -> str:
     """A file's name as valid text, whatever bytes it consists of."""
     return os.fsencode(name).decode(errors="replace")
 
 
-def signed(git: Git, name: str) -> Git:
+def with_author(git: Git, name: str) -> Git:
     """The author of commits, with an address that cannot exist."""
     return git.signed(*signature(name))
 
@@ -317,7 +317,7 @@ def _connected(path: Path, directory: Path) -> bool:
     """Whether the worktree's `.git` names its git directory; it may do nothing else. A missing one, or one that names a
     missing directory, is written again."""
     file = path / ".git"
-    named = pointed(file)
+    named = git_directory_of(file)
     if named == directory.resolve():
         return not file.is_dir()
     if os.path.lexists(file) and (named is None or named.exists()):

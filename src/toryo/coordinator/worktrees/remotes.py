@@ -135,8 +135,8 @@ def push(checkout: Checkout, remote: Remote, branch: str) -> str:
     )
     if answer.code != 0:
         raise Trouble(
-            f"{branch} was not pushed to {remote}: {_said(answer, remote)} The branch is still here. Fix that, try it "
-            f"as the user that runs the Coordinator (git push {shlex.quote(remote.name)} {shlex.quote(branch)}, in "
+            f"{branch} was not pushed to {remote}: {_in_words(answer, remote)} The branch is still here. Fix that, try "
+            f"it as the user that runs the Coordinator (git push {shlex.quote(remote.name)} {shlex.quote(branch)}, in "
             f"{checkout.top}), then open the pull request again."
         )
     checkout.git.ask("update-ref", f"refs/remotes/{remote.name}/{branch}", commit)
@@ -149,7 +149,7 @@ def fetch(checkout: Checkout, remote: Remote) -> str:
     refs = f"+{HEADS}{remote.branch}:{remote.tracked}"
     answer = _online(checkout).ask("fetch", "--quiet", *kinds, "--", remote.url, refs, seconds=TIME_LIMIT)
     if answer.code != 0:
-        raise Trouble(f"{remote.branch} could not be fetched from {remote}: {_said(answer, remote)}")
+        raise Trouble(f"{remote.branch} could not be fetched from {remote}: {_in_words(answer, remote)}")
     return checkout.git("rev-parse", "--verify", f"{remote.tracked}^{{commit}}")
 
 
@@ -158,7 +158,7 @@ def fetch_objects(checkout: Checkout, remote: Remote, ref: str) -> None:
     kinds = ("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head")
     answer = _online(checkout).ask("fetch", "--quiet", *kinds, "--", remote.url, ref, seconds=TIME_LIMIT)
     if answer.code != 0:
-        raise Trouble(f"{ref} could not be fetched from {remote}: {_said(answer, remote)}")
+        raise Trouble(f"{ref} could not be fetched from {remote}: {_in_words(answer, remote)}")
 
 
 def forward(checkout: Checkout, base: str, commit: str, directory: Path) -> None:
@@ -177,6 +177,6 @@ def _online(checkout: Checkout) -> Git:
     return checkout.git.online()
 
 
-def _said(answer: Answer, remote: Remote) -> str:
+def _in_words(answer: Answer, remote: Remote) -> str:
     words = " ".join(line.removeprefix("remote:").strip() for line in answer.errors.splitlines() if line.strip())
     return f"{words.replace(remote.url, str(remote))[:1000] or 'git printed no error message'}."

@@ -15,7 +15,7 @@ from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch
 from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, forget, inside, tip, unnote
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Discarded:
 def discard(worktree: Worktree, passing: Sequence[str] = ()) -> Discarded:
     """Removes directory and branch with all uncommitted work. Does nothing if they are already removed. `passing`:
     branches that keep nothing, because they are removed by themselves: those of reviews."""
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
         commits, others = _thrown_away(checkout.git, worktree, passing), _others(worktree)
@@ -53,7 +53,7 @@ def remove(worktree: Worktree, *, force: bool = False, passing: Sequence[str] = 
     `passing`: as for `discard`. `force` gives up what `Kept.left_out` named (repositories inside, changes inside of
     submodules); nothing else.
     """
-    checkout = opened(worktree.repository)
+    checkout = open_checkout(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
         _refuse_loss(checkout.git, worktree, passing, force=force)
@@ -117,7 +117,7 @@ def _head(worktree: Worktree, last: str | None) -> str | None:
         there = inside(worktree)
         head = last if there is None else there("rev-parse", "HEAD")
         if worktree.own and head is not None and head != last:
-            fetch(opened(worktree.repository), worktree.path, head, last)
+            fetch(open_checkout(worktree.repository), worktree.path, head, last)
     except Trouble:
         return last
     return head

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toryo import untrusted_files
-from toryo.coordinator.worktrees.git import Git, Trouble, explained, require
+from toryo.coordinator.worktrees.git import Git, Trouble, explain, require
 
 SETTINGS = frozenset(
     {
@@ -113,7 +113,7 @@ class Checkout:
         return any(self.git.holds("config", "--get", f"filter.{name}.{each}") for each in FILTERS)
 
 
-def opened(repository: Path) -> Checkout:
+def open_checkout(repository: Path) -> Checkout:
     """Raises Trouble if no worktree can be made: no directory, no repository, a bare one, one without a commit."""
     require()
     git = Git(repository)
@@ -126,10 +126,10 @@ def opened(repository: Path) -> Checkout:
         )
     if answer.code != 0 or len(found) != len(ASKED):
         words = answer.errors or "the path of the repository contains a line break"
-        raise Trouble(explained(words, ("rev-parse",), repository))
+        raise Trouble(explain(words, ("rev-parse",), repository))
     top, directory, common = Path(found[0]), Path(found[1]).resolve(), Path(found[2]).resolve()
     prefix = found[3].removesuffix("/")
-    if pointed((top / ".git").resolve()) != directory:
+    if git_directory_of((top / ".git").resolve()) != directory:
         raise Trouble(
             f"{top} is not the checkout of the repository {directory} (core.worktree in its configuration). "
             "Remove that setting, or set isolation to none."
@@ -191,7 +191,7 @@ def _link_in(path: Path) -> Path | None:
     return None
 
 
-def pointed(file: Path) -> Path | None:
+def git_directory_of(file: Path) -> Path | None:
     """The git directory that a `.git` is, or names; None if it is neither. Opens nothing but a short file."""
     try:
         if stat.S_ISDIR(file.lstat().st_mode):

@@ -23,7 +23,7 @@ from pathlib import Path
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch, held, hold, looking, refresh, repository_of, seen_of
 from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, current_branch, tip
-from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 
 ATTEMPTS = 5
 LARGEST_FILE = 4 * 1024**3
@@ -84,7 +84,7 @@ def view(worktree: Worktree, there: Git, *, objects: Path | None = None, keeps: 
     """Fetches what the agent has committed, too, and moves the task's branch there if it is in nobody's way. New
     objects go to the person's repository (`keeps`), to another place that leads there (`objects`), or are forgotten:
     what no ref keeps, an agent must not build on."""
-    home = opened(worktree.repository)
+    home = open_checkout(worktree.repository)
     head = _head(home, worktree, there)
     tell_base(home, worktree, there)
     with tempfile.TemporaryDirectory(prefix="toryo-view-") as name:

@@ -138,14 +138,15 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     people.refuse_mistakes(agent, wrong_plans)
     widened = wider_rights.widened(None, agent)
     if wanted.preview:
-        return {**_agent(call, agent), **wider_rights.told(widened)}
+        return {**_agent(call, agent), **wider_rights.note(widened)}
     passkey = call.new_token(secret_patterns.PASSKEY)
     call.tx.agents.add(agent, digest(passkey))
-    data = {"role": agent.role.value, "provider": agent.provider, **wider_rights.told(widened)}
+    data = {"role": agent.role.value, "provider": agent.provider, **wider_rights.note(widened)}
     call.event("agent.created", agent_id=agent.id, data=data)
     for each in wanted.projects:
         join(call, each, agent.id)
-    return {**_agent(call, agent), "passkey": passkey, **wider_rights.told(widened)}
+    lines.go_on_of(call, agent.id)
+    return {**_agent(call, agent), "passkey": passkey, **wider_rights.note(widened)}
 
 
 def _agent(call: Call, agent: Agent) -> AgentResult:
@@ -323,7 +324,7 @@ def edit_agent(call: Call, wanted: EditAgent) -> AgentResult:
         if wanted.preview
         else _save_agent(call, agent, changed, "agent.edited", sorted(values), widened)
     )
-    return {**answer, "changes": changes, **wider_rights.told(widened)}
+    return {**answer, "changes": changes, **wider_rights.note(widened)}
 
 
 _DECIDE_RIGHTS = frozenset({"provider", "model", "provider_options"})
@@ -354,10 +355,10 @@ def _save_agent(
             after.model,
             after.provider_options,
         ):
-            cooldowns.edited(call, after)
+            cooldowns.after_edit(call, after)
         after = replace(after, updated_at=call.now, version=before.version + 1)
         call.tx.agents.save(before, after)
-        call.event(kind, agent_id=after.id, data={"fields": fields or [], **wider_rights.told(widened or [])})
+        call.event(kind, agent_id=after.id, data={"fields": fields or [], **wider_rights.note(widened or [])})
         call.tx.hint(WORK)
         for project_id in call.tx.agents.projects_of(after.id):
             mailboxes.wake(call, project_id, after.id)
@@ -425,7 +426,7 @@ def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
     if ended or before:  # what was over by itself was told as a need until now
         call.event("agent.resumed", agent_id=agent.id, data={"ended": ended})
         call.tx.hint(WORK)
-        lines.go_on_of(call, agent.id)
+        lines.go_on(call)  # others work on the same accounts
     return {"success": True, "agent_id": agent.id, "ended": ended}
 
 

@@ -61,10 +61,10 @@ class DemoRemoved(Result):
 @operation("show_demo", grant=Grant.PERSON, route=Route("GET", "/demo"), tool=False, reads=True)
 def show_demo(call: Call, _: NoParameters) -> Demo:
     """Whether the demo's team is on this server."""
-    return _shown(call)
+    return _as_answer(call)
 
 
-def _shown(call: Call) -> Demo:
+def _as_answer(call: Call) -> Demo:
     here = [
         project.id
         for project in _projects(call)
@@ -141,7 +141,7 @@ def start_demo(call: Call, wanted: StartDemo) -> DemoStarted:
         else:
             _ask(call, "create_agent", **agent)
     return {
-        **_shown(call),
+        **_as_answer(call),
         "tasks": [each for job in demo_team.JOBS.values() for each in _begin(call, job, wanted.pause)],
     }
 
@@ -164,7 +164,7 @@ def _make_project(call: Call, said: dict[str, Any]) -> None:
 
 def _refuse_taken(call: Call) -> None:
     """Raises Refusal if the demo exists already, or if its names belong to other projects or agents."""
-    here = _shown(call)["projects"]
+    here = _as_answer(call)["projects"]
     if here:
         raise Refusal(
             Code.CONFLICT,

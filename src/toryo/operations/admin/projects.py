@@ -62,7 +62,7 @@ class CreateProject(Parameters):
 def _look(call: Call, wanted: CreateProject | EditProject) -> Callable[[], str | None] | None:
     """What is wrong with the directory; of one that may be on another machine nothing is known here. The file
     system may be slow, so it is looked at outside of the transaction."""
-    here = [each for each in call.tx.coordinators.all() if not coordinators.gone(each.seen_at, call.now)]
+    here = [each for each in call.tx.coordinators.all() if not coordinators.is_gone(each.seen_at, call.now)]
     if wanted.working_directory is None or not here or not all(_is_ours(each.id) for each in here):
         return None
     return partial(_missing, Path(_directory(wanted.working_directory)))
@@ -130,10 +130,10 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
     )
     widened = projects.widened(Settings(), project.settings)
     if wanted.preview:
-        return {**_project(project), **wider_rights.told(widened)}
+        return {**_project(project), **wider_rights.note(widened)}
     call.tx.projects.add(project)
     worktree_locks.made_without(call, project)
-    call.event("project.created", project_id=project.id, data={"name": project.name, **wider_rights.told(widened)})
+    call.event("project.created", project_id=project.id, data={"name": project.name, **wider_rights.note(widened)})
     return _project(project)
 
 
@@ -225,14 +225,14 @@ def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
     widened = projects.widened(project.settings, changed.settings)
     if wanted.preview:
         at_once = [*_merged_at_once(call, project, changed), *_started_at_once(call, project, changed)]
-        return {**_project(changed), **wider_rights.told([*widened, *at_once])}
-    return {**_save_project(call, project, changed, "project.edited", widened), **wider_rights.told(widened)}
+        return {**_project(changed), **wider_rights.note([*widened, *at_once])}
+    return {**_save_project(call, project, changed, "project.edited", widened), **wider_rights.note(widened)}
 
 
 def _merged_at_once(call: Call, before: Project, after: Project) -> list[str]:
     """What a merge queue that becomes automatic would find: also work that was left there on purpose."""
     turned_on = before.settings.merge_queue is not after.settings.merge_queue is MergeQueue.AUTOMATIC
-    found = [task.id for task, _ in merge_queue.finished(call, before)] if turned_on else []
+    found = [task.id for task, _ in merge_queue.finished_work(call, before)] if turned_on else []
     if not found:
         return []
     named = ", ".join(found[:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
@@ -282,7 +282,7 @@ def _save_project(
             cooldowns.project_edited(call, agent_id)
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
-    call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.told(widened or [])})
+    call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.note(widened or [])})
     if _of_merge_queue(before) != _of_merge_queue(stored):
         merge_queue.advance(call, stored.id, even_off=True)
     if stored.active:

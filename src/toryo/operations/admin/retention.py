@@ -58,11 +58,11 @@ def show_retention(call: Call, _: NoParameters) -> RetentionResult:
         "automatic": call.context.settings.retention.automatic,
         "begins_at": iso(begins_at) if begins_at > call.now else None,
         "database_bytes": call.tx.database_bytes(),
-        "kinds": [_shown(call, kind, standing[kind]) for kind in Kind],
+        "kinds": [_as_answer(call, kind, standing[kind]) for kind in Kind],
     }
 
 
-def _shown(call: Call, kind: Kind, standing: Standing) -> KindStanding:
+def _as_answer(call: Call, kind: Kind, standing: Standing) -> KindStanding:
     name = PERIOD_OF[kind]
     return {
         "kind": kind.value,

@@ -23,7 +23,7 @@ _MOST = 20
 """Parameters that are named, and items of a list that are shown."""
 
 
-def shown(parameters: type[BaseModel], arguments: dict[str, Any]) -> str:
+def logged_text(parameters: type[BaseModel], arguments: dict[str, Any]) -> str:
     """The arguments as a log line has them: JSON."""
     plain = _plain(parameters)
     told = {}
@@ -37,7 +37,7 @@ def shown(parameters: type[BaseModel], arguments: dict[str, Any]) -> str:
 
 def _name(name: str) -> tuple[str, bool]:
     """The name as it is shown, and whether its value is a secret."""
-    return _speakable(log_redaction.hidden(name[:_LONGEST_NAME])), log_redaction.is_named(name)
+    return _speakable(log_redaction.hide_secrets(name[:_LONGEST_NAME])), log_redaction.is_named(name)
 
 
 _declared = cache(_name)
@@ -51,7 +51,7 @@ def _value(value: Any, *, plain: bool) -> Any:
         return value if plain and abs(value) < 2**53 else "(number)"
     if isinstance(value, str):
         if plain and len(value) <= LONGEST_TEXT:
-            return _speakable(log_redaction.hidden(value))
+            return _speakable(log_redaction.hide_secrets(value))
         return f"(text of {len(value)} characters)"
     if isinstance(value, list):
         if plain and len(value) <= _MOST and all(isinstance(each, str | int) for each in value):

@@ -263,7 +263,7 @@ class _Work:
             caller = holder_of(holder.key, holder.agent, holder.membership)
         except Refusal:
             return None
-        if not permissions.allowed(request.operation, caller) or not self._counted(request, caller):
+        if not permissions.is_allowed(request.operation, caller) or not self._counted(request, caller):
             return None
         return _AmongOthers(request.call_of(self.tx, caller), request.parameters, request, holder)
 
@@ -297,7 +297,9 @@ class _Work:
         stored: dict[Owner, Amount] = {}
         for each in asked:
             if (events := each.call.told) and each.stores:
-                more = Amount(stored_limits.size_of(each.request.arguments, len(events)), stored_limits.created(events))
+                more = Amount(
+                    stored_limits.size_of(each.request.arguments, len(events)), stored_limits.count_created(events)
+                )
                 for owner in each.owners:
                     stored[owner] = stored.get(owner, Amount()).plus(more)
         self.tx.stored_amounts.add(stored)

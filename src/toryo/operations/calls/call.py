@@ -14,7 +14,7 @@ from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP, Event, of_setup
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.launches import Purpose
+from toryo.domain.launches import Launch, Purpose
 from toryo.domain.moves import Actor
 from toryo.domain.projects import Language, Project
 from toryo.domain.sessions import Session
@@ -75,8 +75,8 @@ class Call:
         """The ids that this call has given, and what people call those things."""
         self.told: list[Event] = []
         """What happened by it."""
-        self.later_lines: set[tuple[str, str]] | None = None
-        """Projects and agents whose lines go on at the end of this act; None: at once."""
+        self.later_lines: set[tuple[str, str | None]] | None = None
+        """Projects and agents (None: anyone who is free) whose lines go on at the end of this act; None: at once."""
         self._session = self._stored = caller.session
         self._actor: tuple[Caller, Actor] | None = None
 
@@ -170,19 +170,20 @@ class Call:
         kind: str,
         *,
         task: Task | None = None,
+        of: Session | Launch | None = None,
         project_id: str | None = None,
         agent_id: str | None = None,
-        session_id: str | None = None,
-        launch_id: str | None = None,
         actor: Actor | None = None,
         fact: bool = False,
         data: dict[str, Any] | None = None,
     ) -> None:
-        """Appends to the event log, in this transaction."""
+        """Appends to the event log, in this transaction. What is not said follows from the task, from the session or
+        launch `of` which it is told, and from the caller's session."""
         if data is not None and data.get("widened"):
             self.prove()
-        who = actor or self.actor
-        session = self._session
+        who, own = actor or self.actor, self._session
+        session = of if isinstance(of, Session) else own
+        place = task or of or own
         self.told.append(
             Event(
                 id=self.new_id(ids.EVENT),
@@ -191,15 +192,13 @@ class Call:
                 by_person=who.person,
                 kind=kind,
                 fact=fact or of_setup(kind),
-                project_id=project_id
-                or (task.project_id if task else None)
-                or (session.project_id if session else None),
+                project_id=project_id or (place.project_id if place else None),
                 root_id=task.root_id if task else SETUP if of_setup(kind) else None,
                 task_id=task.id if task else None,
-                agent_id=agent_id or (task.assignee_id if task else None),
-                session_id=session_id or (session.id if session else None),
-                launch_id=launch_id or (session.launch_id if session else None),
-                correlation_id=(task.correlation_id if task else None) or (session.correlation_id if session else None),
+                agent_id=agent_id or (of.agent_id if of else task.assignee_id if task else None),
+                session_id=session.id if session else None,
+                launch_id=of.id if isinstance(of, Launch) else session.launch_id if session else None,
+                correlation_id=(task.correlation_id if task else None) or (own.correlation_id if own else None),
                 data=data or {},
             )
         )
@@ -269,7 +268,7 @@ class Call:
 
     def _where_agents_are(self) -> str:
         return (
-            reachable_agents.told(self.tx, self.caller)
+            reachable_agents.ids_in_words(self.tx, self.caller)
             if self.of_agent
             else say("{deed:List them: ….}", deed=deed("agents"))
         )

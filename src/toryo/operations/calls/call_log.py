@@ -80,7 +80,7 @@ def write(call: Finished) -> None:
             "purpose": session.purpose.value if session is not None else None,
             "project": caller.project_id if caller is not None else None,
             "outcome": call.outcome,
-            "arguments": argument_redaction.shown(operation.parameters, call.arguments),
+            "arguments": argument_redaction.logged_text(operation.parameters, call.arguments),
         },
         **_STRANGER if caller is None or caller.kind is Kind.NOBODY else {},
     )

@@ -275,7 +275,7 @@ class Operation(Declared):
     @property
     def listed_schema(self) -> dict[str, Any]:
         """The parameters as `tools/list` shows them to `audience`."""
-        return listed_parameters.listed(self.parameters, self.form, self.audience, self.asks_for)
+        return listed_parameters.listed_schema(self.parameters, self.form, self.audience, self.asks_for)
 
     @property
     def output_schema(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def may(login: Login, deed: Deed) -> bool:
     return login is Login.OWNER or grant is not Grant.OWNER
 
 
-def shown(deeds: Iterable[Deed]) -> list[NeedAction]:
+def as_answer(deeds: Iterable[Deed]) -> list[NeedAction]:
     """What the person has to fill in is no argument yet."""
     return [
         {

@@ -44,7 +44,7 @@ def fenced(
         return otherwise
 
 
-def attempted(call: Call, work: Callable[[], T]) -> T | Refusal:
+def attempt(call: Call, work: Callable[[], T]) -> T | Refusal:
     """What `work` answers; or its refusal, and then nothing of what it wrote is kept."""
     before = set(call.made)
     try:

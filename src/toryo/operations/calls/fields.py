@@ -19,6 +19,8 @@ from toryo.domain import texts
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 """An id of anything."""
+Assignee = Annotated[str, Field(min_length=1, max_length=1_000)]
+"""An agent, or anyone who is free: `any`, `any:python,tests`."""
 
 
 def _command(text: str) -> str:

@@ -1,6 +1,6 @@
 """Bugs caught while one agent or project was processed, kept in the memory of this process.
 
-People see them while they keep happening (`overview/needs.py`). Not stored, because a fault is not a fact.
+People see them while they keep happening (`overview/needs/`). Not stored, because a fault is not a fact.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ def whole(parameters: type[BaseModel]) -> dict[str, Any]:
 
 
 @cache
-def listed(parameters: type[BaseModel], form: Form | None, audience: Flag, asks_for: str | None) -> dict[str, Any]:
+def listed_schema(
+    parameters: type[BaseModel], form: Form | None, audience: Flag, asks_for: str | None
+) -> dict[str, Any]:
     """As `tools/list` shows them to this audience. `asks_for` is a token that the caller has to pass."""
     declared = parameters.model_json_schema(by_alias=True)
     declared = declared if form is None else _formed(declared, form)

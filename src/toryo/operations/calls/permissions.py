@@ -15,7 +15,7 @@ from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import KEYED, Grant
 
 
-def allowed(operation: Operation, caller: Caller) -> bool:
+def is_allowed(operation: Operation, caller: Caller) -> bool:
     """Whether the caller's kind, purpose and role open the operation (what it does there is checked in it)."""
     try:
         refuse(operation, caller)

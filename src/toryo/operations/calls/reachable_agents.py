@@ -21,7 +21,7 @@ def others(tx: Transaction, caller: Caller, project_id: str) -> list[Agent]:
     return [agent for agent in here if agent.active and agent.id != caller.actor_id]
 
 
-def told(tx: Transaction, caller: Caller) -> str:
+def ids_in_words(tx: Transaction, caller: Caller) -> str:
     """Their ids, for the refusal of an unknown recipient."""
     here = others(tx, caller, caller.project_id or "")
     names = ", ".join(f"{agent.id} ({rank(agent)})" for agent in here[:_NAMED])

@@ -43,8 +43,8 @@ def code(reason: str | None) -> str | None:
 
 
 def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]) -> schemas.Task:
-    """The keys of a task, everywhere the same."""
-    return {
+    """The keys of a task, everywhere the same; `pool` if it has one."""
+    shown: schemas.Task = {
         "task_id": each.id,
         "id": each.id,
         "project_id": each.project_id,
@@ -73,6 +73,9 @@ def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]
         "completed_at": iso_or_none(each.completed_at),
         "version": each.version,
     }
+    if each.pool is not None:
+        shown["pool"] = {"capabilities": list(each.pool.capabilities)}
+    return shown
 
 
 def full_task(each: Task, details: Details, tree: Tree) -> schemas.DetailedTask:
@@ -175,7 +178,7 @@ launch = wire(
 _used = wire(Usage, schemas.Used)
 
 
-def used(each: Usage | None) -> schemas.Used | None:
+def usage(each: Usage | None) -> schemas.Used | None:
     """None: its program has told nothing."""
     return None if each is None else _used(each)
 

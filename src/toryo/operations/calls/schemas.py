@@ -39,6 +39,12 @@ WorktreeJobKind = Literal[
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
+class Pool(TypedDict):
+    """The task goes to the first free worker with all these `capabilities`."""
+
+    capabilities: list[str]
+
+
 class BriefTask(TypedDict):
     task_id: str
     id: str
@@ -100,6 +106,7 @@ class Task(BriefTask):
     dependency_failed: NotRequired[bool]
     rejected_by: NotRequired[str]
     rejection_reason: NotRequired[str | None]
+    pool: NotRequired[Pool]
 
 
 class ListedTask(TypedDict):
@@ -311,10 +318,10 @@ class NamedTask(TypedDict):
 
 
 class Line(TypedDict):
-    """The line of an agent in which a task waits for its start: its `place`, 101 for every later one, and which are
-    before it, the nearest first. `message`: what it waits for."""
+    """The line of an agent in which a task waits for its start (null: of anyone): its `place`, 101 for every
+    later one, and which are before it, the nearest first. `message`: what it waits for."""
 
-    agent_id: str
+    agent_id: str | None
     place: int
     before: list[NamedTask]
     message: str

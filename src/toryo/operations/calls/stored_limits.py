@@ -81,12 +81,12 @@ def count(call: Call, operation: Operation, arguments: Mapping[str, Any]) -> Non
         return
     size = size_of(arguments, len(happened))
     if call.caller.key is not None:
-        _count_key(call, operation, call.caller.project_id or "", Amount(size, created(happened)))
+        _count_key(call, operation, call.caller.project_id or "", Amount(size, count_created(happened)))
     elif call.has_session:
         _count_session(call, operation, size)
 
 
-def created(events: Iterable[Event]) -> int:
+def count_created(events: Iterable[Event]) -> int:
     """How many tasks were."""
     return sum(event.kind == "task.created" for event in events)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toryo import provider_options
 from toryo.domain.agents import Agent, Role
-from toryo.domain.coordinators import gone
+from toryo.domain.coordinators import is_gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation, Project
@@ -13,14 +13,14 @@ from toryo.domain.times import Millis
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Operation, tools
 from toryo.operations.calls.grants import KEYED, Grant
-from toryo.operations.calls.permissions import allowed
+from toryo.operations.calls.permissions import is_allowed
 from toryo.provider_options import PERMISSIONS, Permissions
 from toryo.storage.transaction import Transaction
 
 COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
 
 
-def _shown(operation: Operation, caller: Caller, audience: Audience, for_queue: bool) -> Operation:
+def _for_caller(operation: Operation, caller: Caller, audience: Audience, for_queue: bool) -> Operation:
     """As this caller is shown it; `for_queue`: tasks that it creates go to a queue."""
     form = operation.form_for(caller, for_queue) if operation.form_for is not None else operation.form
     summary = form.summary if form is not None and form.summary else operation.summary
@@ -46,7 +46,7 @@ def tools_for(
     audience = _audience(caller, reviews=reviews, worktrees=worktrees) if started else Audience.EVERYONE
     audience |= Audience.TRIES_CHECKS if tries_checks and audience & Audience.DIVIDER else Audience.NONE
     audience |= Audience.RUNS_COMMANDS if runs_commands else Audience.NONE
-    return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
+    return [_for_caller(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
 
 
 def tools_without_key(caller: Caller) -> list[Operation]:
@@ -55,7 +55,7 @@ def tools_without_key(caller: Caller) -> list[Operation]:
     """
     queue = {tool.name: tool for tool in tools() if (tool.grant in KEYED and tool.listed)}
     by_hand = [tool for tool in tools_for(caller) if tool.name not in queue]
-    return [*(_shown(tool, caller, Audience.EVERYONE, for_queue=True) for tool in queue.values()), *by_hand]
+    return [*(_for_caller(tool, caller, Audience.EVERYONE, for_queue=True) for tool in queue.values()), *by_hand]
 
 
 def tries_checks(tx: Transaction, caller: Caller, task: Task | None, project: Project | None, now: Millis) -> bool:
@@ -89,7 +89,7 @@ def commands_of(caller: Caller) -> list[str]:
 
 def _in_sandbox(tx: Transaction, launch: Launch, now: Millis) -> bool:
     here = next((each for each in tx.coordinators.all() if each.id == launch.coordinator_id), None)
-    return here is not None and here.sandbox and not gone(here.seen_at, now)
+    return here is not None and here.sandbox and not is_gone(here.seen_at, now)
 
 
 def may_change(agent: Agent) -> bool:
@@ -116,7 +116,7 @@ def _listed(caller: Caller, toolset: str | None, audience: Audience) -> list[Ope
                 operation if operation.grant is Grant.OPEN else replace(operation, asks_for="api_key")
                 for operation in found
             ]
-        return [operation for operation in found if allowed(operation, caller)]
+        return [operation for operation in found if is_allowed(operation, caller)]
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
         return [tool for tool in tools() if tool.shown_to & audience]
     return [_by_hand(operation) for operation in tools() if operation.listed and operation.grant not in _NOT_BY_HAND]

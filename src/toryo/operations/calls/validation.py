@@ -26,7 +26,7 @@ from toryo.operations.calls.catalogue import (
     tools,
 )
 from toryo.operations.calls.grants import Door, Grant
-from toryo.operations.calls.permissions import allowed, refuse
+from toryo.operations.calls.permissions import is_allowed, refuse
 
 _NONE = NoParameters()
 _LONGEST_NAME = 100
@@ -136,7 +136,7 @@ def _short(name: object) -> str:
 def _problem(mistake: Mapping[str, Any]) -> Worded:
     """What is wrong with one value, and by pydantic's type of mistake what other languages say."""
     return Worded(
-        wrong_values.told(mistake), wrong_values.kind(mistake), dict(mistake.get("ctx", {})), context="pydantic"
+        wrong_values.in_words(mistake), wrong_values.kind(mistake), dict(mistake.get("ctx", {})), context="pydantic"
     )
 
 
@@ -156,7 +156,7 @@ def no_such_tool(name: str, door: Door, caller: Caller) -> Refusal:
         except Refusal as refusal:
             return refusal
     shown = {tool.name for tool in toolsets.tools_for(caller)}
-    names = [tool.name for tool in tools() if tool.name in shown or allowed(tool, caller)]
+    names = [tool.name for tool in tools() if tool.name in shown or is_allowed(tool, caller)]
     close = difflib.get_close_matches(_short(name), names, 3)
     instruction = say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for a list of tools."
     return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=_short(name)), instruction)

@@ -163,7 +163,7 @@ class _HandOut:
         return {
             "success": True,
             "pending_messages": [self._message(message) for message in self.messages],
-            "context_messages": [messages.shown(self.call, message) for message in self._context(turns, taken)],
+            "context_messages": [messages.as_answer(self.call, message) for message in self._context(turns, taken)],
             "pending_delegations": [self._delegation(delegation) for delegation in taken],
             "invitations": [self._invitation(conversation) for conversation in invited],
             "conversations": [_open(conversation, self.agent.id) for conversation in open_],
@@ -188,7 +188,7 @@ class _HandOut:
 
     def _message(self, message: Message) -> HandedOut:
         again: Redelivered = {"redelivered": True} if message.sequence <= self.redelivered_to else {}
-        return {**messages.shown(self.call, message), **again}
+        return {**messages.as_answer(self.call, message), **again}
 
     def _context(self, turns: list[Conversation], taken: list[Delegation]) -> list[Message]:
         """Earlier messages with every partner who has sent something, has waited for this turn, or must be notified; a

@@ -144,14 +144,16 @@ def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
         call.change_session(refused_for_delegation=True)
     return {
         "success": True,
-        "conversations": [_shown(call, conversation) for conversation in call.tx.chat.conversations_of_task(task_id)],
+        "conversations": [
+            _as_answer(call, conversation) for conversation in call.tx.chat.conversations_of_task(task_id)
+        ],
         "delegations": [rendering.delegation(each) for each in call.tx.chat.delegations_of_task(task_id)],
     }
 
 
-def _shown(call: Call, conversation: Conversation) -> TaskTalk:
+def _as_answer(call: Call, conversation: Conversation) -> TaskTalk:
     said = call.tx.chat.of_conversation(conversation.id, _MESSAGES)
-    return {**_talk(conversation), "messages": [messages.shown(call, message) for message in said]}
+    return {**_talk(conversation), "messages": [messages.as_answer(call, message) for message in said]}
 
 
 _talk = wire(Conversation, TaskTalk, "messages", conversation_id="id")

@@ -153,7 +153,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     if agent.human:
         said = say("{who} is a person.", who=agent.name)
         return {"state": "person", "explanation": said, "summary": said}
-    said = reason_texts.said(fault_isolation.REASON)
+    said = reason_texts.sentence(fault_isolation.REASON)
     unknown: schemas.ChatStatus = {
         "state": "disconnected",
         "reason": fault_isolation.REASON,
@@ -167,7 +167,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     snapshot, decision = launch_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
-    decision, obstacle = placement.placed(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
+    decision, obstacle = placement.place(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
     if Purpose.CHAT in snapshot.sessions:
         leaving = chat_rules.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
@@ -176,7 +176,7 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
     else:
         state = "cooling_down" if decision.reason == "cooling_down" else "disconnected"
     explained = partial(
-        reason_texts.explained,
+        reason_texts.explanation,
         decision,
         agent.id,
         obstacle,
@@ -232,7 +232,7 @@ def send_chat_message(call: Call, said: SendChat) -> ChatSent:
     message = messages.store(call, project.id, me.id, agent, said.content, related_task_id=said.related_task_id)
     return {
         "success": True,
-        "message": messages.shown(call, message),
+        "message": messages.as_answer(call, message),
         "status": _status(call, project.id, agent),
     }
 
@@ -283,7 +283,7 @@ def read_chat(call: Call, wanted: ReadChat) -> ChatRead | Later:
     conversation = call.tx.chat.open_between(project.id, low, high)
     return {
         "success": True,
-        "messages": [messages.shown(call, message) for message in said],
+        "messages": [messages.as_answer(call, message) for message in said],
         "last": said[-1].sequence if said else wanted.after or 0,
         "unread": call.tx.threads.unread(thread, me.id) if thread is not None and not observing else 0,
         "observing": observing,
@@ -367,7 +367,7 @@ def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing
         "with_agent_id": whose.id,
         "observing": observing,
         "unread": 0 if observing or not whose.human else call.tx.threads.unread(thread, whose.id),
-        "newest": messages.shown(call, newest[0]) if newest else None,
+        "newest": messages.as_answer(call, newest[0]) if newest else None,
         "newest_at": iso(thread.newest_at),
         "status": _status(call, thread.project_id, other),
     }
@@ -406,7 +406,7 @@ def list_task_messages(call: Call, wanted: ListTaskMessages) -> TaskMessages:
             may[each.thread] = one is not None and other is not None and _may_list(call, call.agent, one, other)
     answer: TaskMessages = {
         "success": True,
-        "messages": [messages.shown(call, each) for each in found[:limit] if may[each.thread]],
+        "messages": [messages.as_answer(call, each) for each in found[:limit] if may[each.thread]],
     }
     return paged(answer, more)
 
@@ -464,7 +464,7 @@ def show_conversation(call: Call, wanted: OneConversation) -> ConversationShown:
     return {
         "success": True,
         "conversation": _conversation(conversation),
-        "messages": [messages.shown(call, message) for message in said],
+        "messages": [messages.as_answer(call, message) for message in said],
     }
 
 

@@ -64,7 +64,7 @@ def is_whole(call: Call) -> bool:
     return not people.is_above(credential_verification.role_of(call.tx, call.agent).value, of_caller(call).value)
 
 
-def capped(call: Call, person: Agent, at_most: str) -> Login:
+def capped_role(call: Call, person: Agent, at_most: str) -> Login:
     return credential_verification.at_most(call.tx, person, at_most)
 
 

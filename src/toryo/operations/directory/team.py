@@ -56,7 +56,7 @@ def list_team(call: Call, wanted: ListTeam) -> Team:
     here = reachable_agents.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable_agents.rank(each))]
     above = call.tx.agents.tree()
-    shown = [_shown(each, _relation(call.agent.id, each.id, above)) for each in found[:MOST]]
+    shown = [_as_answer(each, _relation(call.agent.id, each.id, above)) for each in found[:MOST]]
     return {"success": True, "members": shown, "total": len(found)}
 
 
@@ -66,7 +66,7 @@ def _relation(own_id: str, other_id: str, above: Mapping[str, str | None]) -> Re
     return "below you" if own_id in superiors(other_id, above) else None
 
 
-def _shown(each: Agent, relation: Relation | None) -> Colleague:
+def _as_answer(each: Agent, relation: Relation | None) -> Colleague:
     shown: Colleague = {"agent_id": each.id, "role": reachable_agents.rank(each)}
     if each.name and each.name != each.id:
         shown["name"] = each.name

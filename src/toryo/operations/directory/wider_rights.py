@@ -51,7 +51,7 @@ class Widened(TypedDict):
     widened: NotRequired[list[str]]
 
 
-def told(widened: list[str]) -> Widened:
+def note(widened: list[str]) -> Widened:
     """In an event and in an answer: what a change widens, if anything."""
     return {"widened": widened} if widened else {}
 

@@ -99,7 +99,9 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         found = fenced(call, "get_agent_action", look, nothing, agent_id=agent.id, project_id=project_id)
         asked += [(each, *one) for one in found]
     if places and not asked:
-        return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.said(fault_isolation.REASON))
+        return _held(
+            agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.sentence(fault_isolation.REASON)
+        )
     if not asked:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "The agent is not a member of any project")
     return _carried_out(call, asked, wanted.labels)
@@ -168,7 +170,7 @@ def _started(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpos
     if made is None:
         return _held(agent_id, project_id, purpose, "start_pending", "Another Coordinator was faster")
     said = _held(agent_id, project_id, purpose, decision.reason, decision.words)
-    return {**said, "action": Action.START.value, "launch": starts.shown(call, *made)}
+    return {**said, "action": Action.START.value, "launch": starts.as_answer(call, *made)}
 
 
 def _stopped(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> ActionResult:

@@ -6,7 +6,7 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from toryo.domain.coordinators import gone
+from toryo.domain.coordinators import is_gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Check, Launch
 from toryo.domain.tasks import AcceptanceCheck, Checks
@@ -78,7 +78,7 @@ def _wanted(call: Call, check: Check) -> bool:
 
 def _lost(call: Call, check: Check) -> bool:
     """Whether nobody has it, or says so, for as long as a Coordinator may be silent."""
-    return gone(check.taken_at or check.created_at, call.now)
+    return is_gone(check.taken_at or check.created_at, call.now)
 
 
 def _still_runs(check: Check, asked: ClaimStarts) -> bool:

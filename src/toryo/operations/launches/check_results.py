@@ -86,7 +86,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         evidence = evidence or acceptance.evidence_of_failures(failures)
         evidence += staying
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
-        base_checks.passed(call, call.project(check.project_id), evidence)
+        base_checks.note_result(call, call.project(check.project_id), evidence)
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == CheckOutcome.FLAKY.value]
             review_rounds.programs_ended(call, task, failures, flaky, errors)

@@ -27,7 +27,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import end_of_session, launch_decisions, placement, starts
 from toryo.operations.launches.check_orders import CheckOrder, checks_for
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.cooldowns import hindered, ran_by
+from toryo.operations.launches.cooldowns import is_hindered, ran_by
 from toryo.operations.launches.running_launches import Stop, renew, stops_for
 from toryo.operations.launches.start_candidates import Talker, chat_candidates, task_candidates
 from toryo.operations.worktrees import worktree_locks
@@ -140,7 +140,7 @@ def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[starts.
     """An order whose answer was lost, as far as it is still wanted; none or one."""
     if not _still_wanted(call, launch, asked):
         return []
-    return [starts.shown(call, launch, starts.handed_out_again(call, launch, asked.coordinator_id))]
+    return [starts.as_answer(call, launch, starts.handed_out_again(call, launch, asked.coordinator_id))]
 
 
 def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start]:
@@ -155,7 +155,7 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
     if worktree_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
         return []
     made = starts.order(call, snapshot, decision, Purpose.TASK, program, asked.coordinator_id)
-    return [starts.shown(call, *made)] if made is not None else []
+    return [starts.as_answer(call, *made)] if made is not None else []
 
 
 def _offered(asked: ClaimStarts, snapshot: Snapshot, program: Program | None) -> bool:
@@ -177,7 +177,7 @@ def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     if decision.reason != ("start_pending" if for_task else "already_running"):
         return False
     spent = for_task and launch_rules.used_up_budget(snapshot, launch.task_id) is not None
-    return not hindered(snapshot, launch) and not spent
+    return not is_hindered(snapshot, launch) and not spent
 
 
 def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[starts.Start]:
@@ -206,7 +206,7 @@ def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[star
     if not _offered(asked, snapshot, program):
         return []
     made = starts.order(call, snapshot, decision, Purpose.CHAT, program, asked.coordinator_id)
-    return [starts.shown(call, *made)] if made is not None else []
+    return [starts.as_answer(call, *made)] if made is not None else []
 
 
 def _ran_out(call: Call) -> list[Launch | Session]:

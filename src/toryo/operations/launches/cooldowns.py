@@ -32,7 +32,7 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
     never_signed_in = launch.signed_in_at is None
     reason = failures.class_of(error) or _unnamed(never_signed_in)
     refused = told.seconds is not None or reason in (Failure.RATE_LIMITED, Failure.QUOTA)
-    ordered = failures.ordered(error) or (launch.told_to_leave and not refused)
+    ordered = failures.was_ordered(error) or (launch.told_to_leave and not refused)
     if ordered or not (failed or never_signed_in or refused):
         return None
     if refused and reason != Failure.RATE_LIMITED:
@@ -208,7 +208,7 @@ def _programs(call: Call, agent_id: str) -> list[str]:
     return [program.name for program in agent.programs] if agent is not None else []
 
 
-def edited(call: Call, agent: Agent) -> None:
+def after_edit(call: Call, agent: Agent) -> None:
     """What people correct in an agent was corrected: the next start shows whether that was enough. Nothing is kept of
     a program that it no longer has."""
     names = {program.name for program in agent.programs}
@@ -241,7 +241,7 @@ def ran_by(launch: Launch | None) -> Program | None:
     return Program(launch.provider, launch.model, launch.account)
 
 
-def hindered(snapshot: Snapshot, launch: Launch) -> bool:
+def is_hindered(snapshot: Snapshot, launch: Launch) -> bool:
     """Whether the program of a launch is in cooldown now because another agent has used up its account."""
     ran = program_of(launch)
     programs_of = snapshot.agent.programs if snapshot.agent is not None else ()

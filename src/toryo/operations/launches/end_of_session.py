@@ -47,10 +47,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     call.tx.hint(f"session:{session.id}")
     call.event(
         "session.ended",
-        project_id=session.project_id,
-        agent_id=session.agent_id,
-        session_id=session.id,
-        launch_id=session.launch_id,
+        of=session,
         data={"reason": why.value, "purpose": session.purpose.value, "task_id": session.task_id},
     )
     if session.purpose is Purpose.TASK and session.task_id is not None:
@@ -110,9 +107,7 @@ def end_launch(
     claims.release_launch(call, launch.id, launch.task_id, claim)
     call.event(
         f"launch.{state.value}",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
+        of=launch,
         data={"reason": reason, "purpose": launch.purpose.value, "task_id": launch.task_id},
     )
     call.tx.hint(WORK, f"project:{launch.project_id}", f"launch:{launch.id}")
@@ -160,14 +155,7 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
     session = call.tx.sessions.of_launch(launch.id)
     if session is not None and not session.over:
         end_session(call, session, End.TOLD_TO_EXIT)
-        call.event(
-            "session.stopped",
-            project_id=launch.project_id,
-            agent_id=launch.agent_id,
-            session_id=session.id,
-            launch_id=launch.id,
-            data={"reason": decision.reason, "row": decision.row},
-        )
+        call.event("session.stopped", of=session, data={"reason": decision.reason, "row": decision.row})
     # Runaway is not listed: its cooldown begins however its session ends.
     if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):
         cooldowns.cool(call, launch.agent_id, launch.purpose, decision.reason, None)

@@ -55,16 +55,16 @@ class LogTaken(Result):
 def append_log(call: Call, more: AppendLog) -> LogTaken:
     """Append output of a process as it appears. What was sent before is not stored twice. Send `doing` at most every
     few seconds, and only when it has changed; the text may be empty then."""
-    launch = running_launches.reported(call, more.launch_id)
+    launch = running_launches.reported_launch(call, more.launch_id)
     if more.usage is not None:
         call.enter(launch.project_id)  # an exit that is reported at the same moment has the last word
-        if running_launches.reported(call, launch.id).exit_reported_at is None:
+        if running_launches.reported_launch(call, launch.id).exit_reported_at is None:
             count_usage(call, launch, more.usage)
     if more.doing is not None:
-        _keep(call, running_launches.reported(call, launch.id), more.doing)
+        _keep(call, running_launches.reported_launch(call, launch.id), more.doing)
     if more.ports is not None:
         served = {str(port): at for port, at in more.ports.items()}
-        known = running_launches.reported(call, launch.id)
+        known = running_launches.reported_launch(call, launch.id)
         call.tx.launches.save(known, replace(known, ports=served))
         call.tx.hint(DOING)
     end = call.tx.launches.log_end(launch.id)

@@ -8,7 +8,7 @@ from typing import Any
 
 from toryo.deeds import TO_SAY, Blank, deed, terminal
 from toryo.domain.agents import Agent, Program
-from toryo.domain.coordinators import LACKS, Offer, gone
+from toryo.domain.coordinators import LACKS, Offer, is_gone
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Priority
@@ -59,7 +59,7 @@ def program(
     return next(filter(somebody_has, able), able[0])
 
 
-def placed(
+def place(
     coordinators: Iterable[Seen], snapshot: Snapshot, decision: Decision, purpose: Purpose
 ) -> tuple[Decision, PlacementProblem | None]:
     """A decision, with the program that a start would use; and why no Coordinator will carry it out: None if one will,
@@ -76,7 +76,7 @@ def placed(
 
 def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> PlacementProblem | None:
     """Why nobody can start it; None: somebody can. Of several, what is missing where the least is."""
-    here = [coordinator for coordinator in coordinators if not gone(coordinator.seen_at, now)]
+    here = [coordinator for coordinator in coordinators if not is_gone(coordinator.seen_at, now)]
     missing = [(seen, seen.offer.lacks(agent, program)) for seen in here]
     if any(code is None for _, code in missing):
         return None

@@ -19,9 +19,10 @@ from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, left_reports, running_launches
-from toryo.operations.launches.cooldowns import QuotaMessage, hindered
+from toryo.operations.launches.cooldowns import QuotaMessage, is_hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
+from toryo.operations.tasks import mutations, pools
 from toryo.operations.worktrees import merge_queue
 from toryo.workflow.launch_rules import withdrawn
 
@@ -76,9 +77,9 @@ class ExitTaken(Result):
 @operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit)
 def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     """Report that a process has ended. Ends its launch and that launch's session, and nothing else, however late."""
-    launch = running_launches.reported(call, exit_.launch_id)
+    launch = running_launches.reported_launch(call, exit_.launch_id)
     call.enter(launch.project_id)
-    launch = running_launches.reported(call, exit_.launch_id)
+    launch = running_launches.reported_launch(call, exit_.launch_id)
     if launch.exit_reported_at is not None:
         return {"success": True, "released": [], "cooling_down_until": None}
     count_usage(call, launch, exit_.usage)
@@ -97,9 +98,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     call.tx.launches.record_exit(launch.id, exit_.log_tail)
     call.event(
         "launch.process_ended",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
+        of=launch,
         data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
     )
     released: list[str] = []
@@ -114,6 +113,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
             exit_.quota_reset_seconds or None, Length(exit_.quota_window) if exit_.quota_window else None
         )
         until = cooldowns.after_exit(call, launch, exit_.error, told, failed=_failed(exit_))
+        if (given_back := pools.is_given_back(call, launch, exit_.error)) is not None:
+            mutations.give_back(call, given_back, failures.class_of(exit_.error) or "")
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
@@ -133,19 +134,13 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
         return False
     if waits_for_answer(call, session):
         return False
-    return decision.reason == "already_running" and not hindered(snapshot, launch)
+    return decision.reason == "already_running" and not is_hindered(snapshot, launch)
 
 
 def _remind(call: Call, launch: Launch) -> ExitTaken:
     """Its launch and session go on; only the process is a new one."""
     call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
-    call.event(
-        "launch.reminded",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
-        data={"task_id": launch.task_id},
-    )
+    call.event("launch.reminded", of=launch, data={"task_id": launch.task_id})
     project = call.tx.projects.find(launch.project_id)
     language = project.settings.language.value if project is not None else "en"
     return {"success": True, "released": [], "reminder": first_prompt.reminder(launch.agent_id, language)}

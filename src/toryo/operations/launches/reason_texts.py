@@ -12,7 +12,9 @@ from typing import Any
 from toryo import failures
 from toryo.deeds import deed
 from toryo.domain import conflict_forecast
+from toryo.domain.launches import Launch
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls.call import Call
 from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow import reasons
 from toryo.workflow.launch_rules import Action, Decision
@@ -44,7 +46,7 @@ STEPS = {
 """What an agent does that was told this next action, for people."""
 
 
-def said(
+def sentence(
     reason: str,
     agent_id: str = "AGENT",
     project_id: str = "PRJ",
@@ -83,7 +85,7 @@ def step(action: str | None) -> Worded | None:
     return constant(STEPS.get(action, action)) if action is not None else None
 
 
-def explained(
+def explanation(
     decision: Decision,
     agent_id: str = "AGENT",
     obstacle: PlacementProblem | None = None,
@@ -120,11 +122,11 @@ def explained(
     if "conflict_with" in decision.facts:
         return _held_back(decision, commands=commands)
     if decision.reason == "project_paused" and archived:
-        return said("project_archived", agent_id, project_id, commands=commands)
+        return sentence("project_archived", agent_id, project_id, commands=commands)
     known, account = _words(decision.reason) != decision.reason, str(decision.facts.get("kept_of", "ACCOUNT"))
     limited = str(decision.facts.get("budget_of", "TASK"))
     told = (
-        said(decision.reason, agent_id, project_id, account, limited, commands=commands)
+        sentence(decision.reason, agent_id, project_id, account, limited, commands=commands)
         if known
         else constant(decision.words)
     )
@@ -145,7 +147,7 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
         "work is merged.",
         title=decision.facts["conflict_title"],
         task_id=other,
-        paths=conflict_forecast.told(decision.facts["conflict_in"]),
+        paths=conflict_forecast.paths_in_words(decision.facts["conflict_in"]),
     )
     merge = say("To merge it{deed:: …}.", deed=deed("merge", task_id=other))
     return together((told, merge)) if commands and finished else told
@@ -159,10 +161,23 @@ def _failure(facts: Mapping[str, Any]) -> Worded:
         return say("the quotas of the accounts {accounts} are used up", accounts=", ".join(facts["accounts"]))
     if "account" in facts:
         return say("the quota of the account {account} is used up", account=facts["account"])
-    return failed(str(facts.get("cooldown", failures.Failure.CRASHED)))
+    return failure_clause(str(facts.get("cooldown", failures.Failure.CRASHED)))
 
 
-def failed(failure: str) -> Worded:
+def failure_clause(failure: str) -> Worded:
     """What a failure means, to go on with after "because"."""
     nature = failures.nature_of(failure)
     return constant(nature.words) if nature is not None else say("it failed ({failure})", failure=failure)
+
+
+def end_in_words(call: Call, launch: Launch) -> str:
+    """What was found out about the end of a launch: the program's or its service's own words."""
+    nature, said = failures.nature_of(launch.exit_error), (launch.exit_error or "").partition(":")[2]
+    if not said.strip():
+        lines = (call.tx.launches.exit_record(launch.id)[0] or "").strip().splitlines()
+        said = "\n".join(lines if nature is not None and nature.logged else lines[-_LAST_LINES:])
+    return said.strip()
+
+
+_LAST_LINES = 2
+"""What a program printed last says mostly why it failed."""

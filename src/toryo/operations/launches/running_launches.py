@@ -7,7 +7,7 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from toryo.domain.coordinators import gone
+from toryo.domain.coordinators import is_gone
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, State
@@ -38,7 +38,7 @@ def _belongs(call: Call, launch: Launch, coordinator_id: str) -> bool:
     """Its own, nobody's, or one whose owner has not called for a while (adopted)."""
     if launch.coordinator_id in (None, coordinator_id):
         return True
-    return gone(max(launch.seen_at or 0, launch.ordered_at), call.now)
+    return is_gone(max(launch.seen_at or 0, launch.ordered_at), call.now)
 
 
 class Stop(TypedDict):
@@ -97,7 +97,7 @@ def _stop_live(call: Call, launch: Launch) -> list[Stop]:
 def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
     """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
     _, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-    launch = reported(call, launch.id)
+    launch = reported_launch(call, launch.id)
     if not launch.live:  # It was cancelled in this call.
         return _stop_over(call, launch)
     reason = decision.reason if decision.reason in _NOT_WANTED else None
@@ -108,7 +108,7 @@ def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
     if reason is None:
         return []
     end_of_session.end_launch(call, launch, State.EXITED, reason, told=True)
-    ended = reported(call, launch.id)
+    ended = reported_launch(call, launch.id)
     call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=reason))
     return [_stop(launch.id, reason, 0)]
 
@@ -117,7 +117,7 @@ _NOT_WANTED = frozenset({"project_paused", "agent_not_assigned", "agent_inactive
 """Reasons to hold an agent for which a launch that nobody has signed in for is ended, too."""
 
 
-def reported(call: Call, launch_id: str) -> Launch:
+def reported_launch(call: Call, launch_id: str) -> Launch:
     """The launch that a Coordinator reports about."""
     launch = call.tx.launches.find(launch_id)
     if launch is None:

@@ -60,9 +60,7 @@ def order(
         claims.claim_again(call, launch.task_id, launch.agent_id, launch.id)
     call.event(
         "launch.ordered",
-        project_id=launch.project_id,
-        agent_id=launch.agent_id,
-        launch_id=launch.id,
+        of=launch,
         data={
             "reason": launch.reason,
             "purpose": purpose.value,
@@ -167,7 +165,7 @@ _LEAST = 0.01
 """US dollars: programs take no limit of nothing."""
 
 
-def shown(call: Call, launch: Launch, credential: str) -> Start:
+def as_answer(call: Call, launch: Launch, credential: str) -> Start:
     """A launch for a Coordinator: how to start it, and nothing about the task."""
     agent, project = call.tx.agents.find(launch.agent_id), call.tx.projects.find(launch.project_id)
     assert agent is not None and project is not None

@@ -70,7 +70,7 @@ def _tasks(call: Call, launch: Launch) -> Iterator[tuple[Task, Spent]]:
     root_id = call.tx.tasks.budgeted_root(launch.task_id)
     tree = call.tx.tasks.tree(root_id) if root_id is not None else None
     if tree is not None and launch.task_id in tree.tasks:
-        for task in budgets.limiting(tree, tree.tasks[launch.task_id]):
+        for task in budgets.limiting_tasks(tree, tree.tasks[launch.task_id]):
             yield task, spent_for(call.tx, tree, task)
 
 

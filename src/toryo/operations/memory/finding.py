@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from toryo.domain import memories
 from toryo.domain.conversations import Conversation
 from toryo.domain.handover import Handoff
-from toryo.domain.memories import FITS, Kind, Memory, cut, ranked, telling, wanted
+from toryo.domain.memories import FITS, Kind, Memory, cut, query_terms, ranked, telling_terms
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
@@ -44,21 +44,23 @@ class ToldMemory(TypedDict):
     by: str
 
 
-def found(call: Call, project_id: str, query: str, limit: int, kinds: Sequence[Kind] = tuple(Kind)) -> list[FoundText]:
+def find(call: Call, project_id: str, query: str, limit: int, kinds: Sequence[Kind] = tuple(Kind)) -> list[FoundText]:
     """The best first. Only what this caller may see."""
-    pairs = call.tx.memories.found(project_id, kinds, wanted(query), call.actor.id if call.of_agent else None)
+    pairs = call.tx.memories.found(project_id, kinds, query_terms(query), call.actor.id if call.of_agent else None)
     kind_of = {source: kind for kind, source, _ in pairs}
     best = ranked((source, term) for _, source, term in pairs)[: limit + _CANDIDATES]
     shown = _read(call, project_id, [(kind_of[source], source) for source in best])
     return [shown[source] for source in best if source in shown][:limit]
 
 
-def offered(call: Call, task: Task, description: str) -> list[ToldMemory]:
+def memories_for(call: Call, task: Task, description: str) -> list[ToldMemory]:
     """The memories that come with a task: those that people have pinned, and those that share words with it."""
     first = call.tx.memories.first(task.project_id, MOST_PINNED)
     if not first:
         return []
-    pairs = call.tx.memories.found(task.project_id, [Kind.MEMORY], telling(wanted(f"{task.title}\n{description}")))
+    pairs = call.tx.memories.found(
+        task.project_id, [Kind.MEMORY], telling_terms(query_terms(f"{task.title}\n{description}"))
+    )
     best = ranked(((source, term) for _, source, term in pairs), at_least=FITS)[:_CANDIDATES]
     known = call.tx.memories.find_all(best)
     fitting = [known[source] for source in best if source in known]
@@ -132,7 +134,7 @@ def _conversation(call: Call, conversation: Conversation) -> FoundText:
         "kind": "conversation",
         "id": conversation.id,
         "title": cut(conversation.purpose),
-        "text": cut(said(call, conversation)),
+        "text": cut(outcome_of(call, conversation)),
         "by": conversation.initiator_id,
         "at": iso(conversation.ended_at or conversation.created_at),
         "task_id": conversation.task_id,
@@ -142,7 +144,7 @@ def _conversation(call: Call, conversation: Conversation) -> FoundText:
 _MESSAGES = 50
 
 
-def said(call: Call, conversation: Conversation) -> str:
+def outcome_of(call: Call, conversation: Conversation) -> str:
     """What became of a conversation: its summary, or what was said."""
     if conversation.summary:
         return conversation.summary

@@ -48,7 +48,7 @@ def remember(call: Call, wanted: Remember) -> Remembered:
     """Note a lasting fact about the project for all agents."""
     project_id = call.session.project_id
     call.enter(project_id)
-    before = writing.known(call, project_id, wanted.text)
+    before = writing.same_memory(call, project_id, wanted.text)
     if before is None:
         _refuse_too_many(call, project_id)
     memory = before or writing.add(call, project_id, wanted.text, task_id=call.session.task_id)
@@ -92,6 +92,6 @@ class Recalled(Result):
 )
 def recall(call: Call, wanted: Recall) -> Recalled:
     """Search the project's memories, finished tasks, handoffs and your conversations."""
-    found = finding.found(call, call.session.project_id, wanted.query, wanted.limit)
+    found = finding.find(call, call.session.project_id, wanted.query, wanted.limit)
     told = words("recall" if found else "recall.nothing", call.language)
     return {"success": True, "found": found, "message": told}

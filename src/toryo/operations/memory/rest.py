@@ -109,7 +109,7 @@ def search_project(call: Call, wanted: SearchProject) -> FoundTexts:
     """Search a project's memories, what completed tasks have reported, handoffs and conversations of agents."""
     project = call.project(wanted.project_id)
     kinds = [Kind(wanted.kind)] if wanted.kind is not None else list(Kind)
-    return {"success": True, "found": finding.found(call, project.id, wanted.query, wanted.limit, kinds)}
+    return {"success": True, "found": finding.find(call, project.id, wanted.query, wanted.limit, kinds)}
 
 
 class AddMemory(Parameters):
@@ -129,7 +129,7 @@ def add_memory(call: Call, wanted: AddMemory) -> AddedMemory:
     """Note a fact about a project for its agents."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
-    before = writing.known(call, project.id, wanted.text)
+    before = writing.same_memory(call, project.id, wanted.text)
     memory = before or writing.add(call, project.id, wanted.text, pinned=wanted.pinned)
     if wanted.pinned and not memory.pinned:
         memory = _saved(call, memory, replace(memory, pinned=True))
@@ -168,7 +168,7 @@ class EditMemory(OneOf):
 def edit_memory(call: Call, wanted: EditMemory) -> OneMemory:
     """Correct a memory, or pin it: a pinned one comes with every task of the project."""
     before = _entered(call, wanted.memory_id)
-    text = writing.stored(wanted.text) if wanted.text is not None else before.text
+    text = writing.without_secrets(wanted.text) if wanted.text is not None else before.text
     after = replace(
         before,
         text=text,

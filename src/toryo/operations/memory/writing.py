@@ -10,14 +10,14 @@ from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 
 
-def known(call: Call, project_id: str, text: str) -> Memory | None:
+def same_memory(call: Call, project_id: str, text: str) -> Memory | None:
     """The memory that says the same."""
-    return call.tx.memories.alike(project_id, memories.likeness(stored(text)))
+    return call.tx.memories.alike(project_id, memories.likeness(without_secrets(text)))
 
 
-def stored(text: str) -> str:
+def without_secrets(text: str) -> str:
     """As it is stored: what looks like a token or a password is masked."""
-    return log_redaction.hidden(text).strip()
+    return log_redaction.hide_secrets(text).strip()
 
 
 def add(call: Call, project_id: str, text: str, *, task_id: str | None = None, pinned: bool = False) -> Memory:
@@ -30,7 +30,7 @@ def add(call: Call, project_id: str, text: str, *, task_id: str | None = None, p
             if call.of_agent
             else say("Delete what is no longer true{deed:: …|.}", deed=deed("list_memories")),
         )
-    whole = stored(text)
+    whole = without_secrets(text)
     memory = Memory(
         id=call.new_id(ids.MEMORY),
         project_id=project_id,

@@ -17,7 +17,7 @@ from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.wire import wire
 from toryo.operations.messaging import delegations, mailboxes, talk_limits
-from toryo.operations.translations import translated
+from toryo.operations.translations import translate
 
 
 def store(
@@ -64,7 +64,7 @@ def tell_person(call: Call, project_id: str, person_id: str, about: str, content
     the project's language.
     """
     if isinstance(content, Worded):
-        content = translated(content, _language(call, project_id))
+        content = translate(content, _language(call, project_id))
     _add(
         call,
         Message(
@@ -121,7 +121,7 @@ def is_notice(call: Call, message: Message) -> bool:
     return not any(agent is None or agent.human for agent in both)
 
 
-def shown(call: Call, message: Message) -> schemas.Message:
+def as_answer(call: Call, message: Message) -> schemas.Message:
     """A message as agents and people see it."""
     sender = call.tx.agents.find(message.from_agent_id)
     shown = _of_message(message)

@@ -17,7 +17,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("You cannot send a message to yourself ({other_id}).", other_id=other.id),
-            reachable_agents.told(call.tx, call.caller) if call.of_agent else "Choose another member.",
+            reachable_agents.ids_in_words(call.tx, call.caller) if call.of_agent else "Choose another member.",
             target_agent_id=other.id,
         )
     if project.status is Status.ARCHIVED:
@@ -34,7 +34,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{other_id} is inactive, so no one would read the message.", other_id=other.id),
-            reachable_agents.told(call.tx, call.caller)
+            reachable_agents.ids_in_words(call.tx, call.caller)
             if call.of_agent
             else "Write to an active member, or ask a person to activate it.",
             target_agent_id=other.id,
@@ -49,7 +49,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             other_id=other.id,
             writer_id=writer.id,
         ),
-        reachable_agents.told(call.tx, call.caller)
+        reachable_agents.ids_in_words(call.tx, call.caller)
         if call.of_agent
         else say(
             "Write to a member of the project; a person can add one{deed: (…)}.",

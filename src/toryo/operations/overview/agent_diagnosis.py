@@ -22,7 +22,7 @@ from toryo.operations.calls import fault_isolation, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns, last_seen, launch_decisions, placement, reason_texts
-from toryo.operations.overview import needs
+from toryo.operations.overview.needs.view import judges
 from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.task_lists import Wanted
@@ -37,7 +37,9 @@ _LOOKED_AT = 50
 """Tasks among which one is looked for that can be started."""
 
 
-def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
+def diagnosis(
+    call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False
+) -> schemas.Decision:
     """The current launch decision in words, with what prevents it. Changes nothing. `advise`: also what to do."""
     snapshot, decision = launch_decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
@@ -45,7 +47,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
         more = {"held_by_session": held_by.id} if held_by is not None else {}
         decision = replace(decision, facts={**decision.facts, **more})
-    decision, obstacle = placement.placed(call.tx.coordinators.all(), snapshot, decision, purpose)
+    decision, obstacle = placement.place(call.tx.coordinators.all(), snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = worktree_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
@@ -93,7 +95,7 @@ def _at_work_on(s: Snapshot, decision: Decision, purpose: Purpose) -> dict[str, 
 
 def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
     """What is told of an agent about which nothing can be decided, because of a fault of our own."""
-    said = reason_texts.said(fault_isolation.REASON)
+    said = reason_texts.sentence(fault_isolation.REASON)
     return {
         "project_id": project_id,
         "purpose": purpose.value,
@@ -129,7 +131,7 @@ def _explained(
     if doubtful is not None:
         return doubtful
     archived = s.project is not None and s.project.status is ProjectStatus.ARCHIVED
-    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id, archived=archived, commands=commands)
+    return reason_texts.explanation(decision, s.agent_id, obstacle, s.project_id, archived=archived, commands=commands)
 
 
 def _doubtful(call: Call, s: Snapshot, purpose: Purpose) -> Worded | None:
@@ -165,7 +167,7 @@ def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decisi
     last = next((each for each in failed if cooldowns.program_of(each) == own), None)
     if last is None:
         return ""
-    said = needs.end_in_words(call, last)
+    said = reason_texts.end_in_words(call, last)
     return say("The last launch said: {said}", said=said[:1000]) if said else ""
 
 
@@ -253,7 +255,7 @@ def _people_at_work(call: Call, s: Snapshot, decision: Decision) -> str:
 def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
     """Who may judge the first request below it."""
     asked = [task for task in _below(s, decision) if task.open and task.approval is Approval.PENDING]
-    people = needs.judges(call, asked[0].assignee_id, s.project_id)
+    people = judges(call, asked[0].assignee_id, s.project_id)
     return say(
         "{names} can approve “{title}”{deed:: …|.}",
         names=together([person.name for person in people], ", "),

@@ -15,7 +15,7 @@ from toryo.deeds import TO_SAY, Blank, Deed, deed
 from toryo.domain import usages
 from toryo.domain.agents import Kind
 from toryo.domain.conditions import Condition
-from toryo.domain.coordinators import GONE_AFTER, gone
+from toryo.domain.coordinators import GONE_AFTER, is_gone
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
@@ -74,7 +74,7 @@ class _Found:
 
 def of(call: Call, picture: Picture, project: Project) -> list[ProjectCondition]:
     """Those of one project, with the actions that the caller may carry out."""
-    return [_shown(call, project, each) for each in _found(call, picture, project)]
+    return [_as_answer(call, project, each) for each in _conditions_of(call, picture, project)]
 
 
 def look_again_after(picture: Picture, *, waits: bool) -> int:
@@ -82,7 +82,7 @@ def look_again_after(picture: Picture, *, waits: bool) -> int:
     if waits:
         return AGAIN
     now, begun = picture.now, picture.call.context.awake.since
-    ends = [seen.seen_at + GONE_AFTER for seen in picture.coordinators if not gone(seen.seen_at, now)]
+    ends = [seen.seen_at + GONE_AFTER for seen in picture.coordinators if not is_gone(seen.seen_at, now)]
     ends += [begun + GONE_AFTER] if begun + GONE_AFTER > now else []
     ends += [usages.end_of_day(now)]
     ends += [each.until for each in picture.accounts.values()]
@@ -91,7 +91,7 @@ def look_again_after(picture: Picture, *, waits: bool) -> int:
     return max(1, -(-(min(ends) - now) // SECOND))
 
 
-def _shown(call: Call, project: Project, found: _Found) -> ProjectCondition:
+def _as_answer(call: Call, project: Project, found: _Found) -> ProjectCondition:
     login = call.caller.login
     may = [each for each in found.actions if login is None or deeds.may(login, each)]
     return {
@@ -102,11 +102,11 @@ def _shown(call: Call, project: Project, found: _Found) -> ProjectCondition:
         "until": iso_or_none(found.until),
         "agent_id": found.agent_id,
         "account": found.account,
-        "actions": deeds.shown([] if login is Login.VIEWER else may),
+        "actions": deeds.as_answer([] if login is Login.VIEWER else may),
     }
 
 
-def _found(call: Call, picture: Picture, project: Project) -> Iterator[_Found]:
+def _conditions_of(call: Call, picture: Picture, project: Project) -> Iterator[_Found]:
     if project.status is ProjectStatus.ARCHIVED:
         yield _archived(call, project)
     elif project.status is ProjectStatus.PAUSED:
@@ -159,7 +159,7 @@ def _no_team(project: Project) -> _Found:
 
 def _unplaced(picture: Picture, project: Project) -> Iterator[_Found]:
     alike: dict[tuple[str, ...], list[Unplaced]] = {}
-    for each in unplaced.found(picture):
+    for each in unplaced.unplaced_agents(picture):
         if each.project_id == project.id:
             alike.setdefault(each.cause, []).append(each)
     unstarted = alike.pop((project.id, "none"), [])

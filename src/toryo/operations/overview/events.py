@@ -67,18 +67,18 @@ def _page(call: Call, wanted: ReadEvents) -> tuple[list[Event], list[Event]]:
 
     Who asks about one thing is not told, by how far was looked, that there is such a thing which they do not see.
     """
-    found = _found(call, wanted)
+    found = _matching(call, wanted)
     visible = [event for event in found if visibility.sees_event(call, event)]
     if not any((wanted.project_id, wanted.task_id, wanted.agent_id, wanted.actor_id, wanted.correlation_id)):
         return found, visible
     while found and not visible:
         further = {"before" if wanted.newest else "after": found[-1].sequence}
-        found = _found(call, wanted.model_copy(update=further))
+        found = _matching(call, wanted.model_copy(update=further))
         visible = [event for event in found if visibility.sees_event(call, event)]
     return visible, visible
 
 
-def _found(call: Call, wanted: ReadEvents) -> list[Event]:
+def _matching(call: Call, wanted: ReadEvents) -> list[Event]:
     if not wanted.newest:
         return call.tx.events.after(wanted.after, wanted.limit, **_of(wanted))
     after = wanted.after or None

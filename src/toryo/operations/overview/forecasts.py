@@ -114,7 +114,7 @@ def show_forecast(call: Call, wanted: OfProject) -> ForecastResult:
     computed itself until it stops."""
     project = call.project(wanted.project_id)
     forecasts = call.context.forecasts
-    return _shown(forecasts.of(project.id) if forecasts is not None else None)
+    return _as_answer(forecasts.of(project.id) if forecasts is not None else None)
 
 
 @operation(
@@ -139,10 +139,10 @@ def start_forecast(call: Call, wanted: StartForecast) -> ForecastResult:
     known = forecasts.of(project.id)
     if known is None or wanted.refresh or not known.answers(wanted.max_concurrent, call.now):
         forecasts.start(project.id, wanted.max_concurrent)
-    return _shown(forecasts.of(project.id))
+    return _as_answer(forecasts.of(project.id))
 
 
-def _shown(known: Forecasted | None) -> ForecastResult:
+def _as_answer(known: Forecasted | None) -> ForecastResult:
     return {
         "success": True,
         "state": known.state if known is not None else "none",

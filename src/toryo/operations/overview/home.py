@@ -1,7 +1,7 @@
 """The home page: needs, recent results, running work, what waits, usage, and the state of servers.
 
 In the order in which a person decides. `home_state.py` reads the data; the team is in `team_status.py`, the queue in
-`queue_status.py`, needs in `needs.py`.
+`queue_status.py`, needs in `needs/`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
 from toryo.operations.launches import reason_texts
-from toryo.operations.overview import calm, conditions, needs, queue_status, team_status
+from toryo.operations.overview import calm, conditions, queue_status, team_status
 from toryo.operations.overview import unplaced as unplaced_agents
 from toryo.operations.overview.calm import Calm
 from toryo.operations.overview.home_state import Picture
+from toryo.operations.overview.needs import answers, finding
 from toryo.operations.overview.queue_status import QueueStatus
 from toryo.operations.overview.team_status import Member
 from toryo.storage.overview import Ended
@@ -136,7 +137,7 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
     last = call.tx.events.last()
     picture = Picture(call, wanted.project_id)
     team = team_status.members(picture)
-    unplaced = unplaced_agents.found(picture)
+    unplaced = unplaced_agents.unplaced_agents(picture)
     queue = queue_status.truth(picture, team, unplaced)
     return {
         "success": True,
@@ -156,16 +157,16 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
 
 
 def _needs(picture: Picture, only: str | None) -> list[RankedNeed]:
-    found = needs.of(picture.call, picture.call.agent, picture)
+    found = finding.needs_of(picture.call, picture.call.agent, picture)
     seen = [
         each
         for each in found
-        if (needs.concerns(picture.call, each, only) if only else each.project_id in {None, *picture.projects})
+        if (finding.concerns(picture.call, each, only) if only else each.project_id in {None, *picture.projects})
     ]
     count = queue_status.behind(picture)
     weighed = [(_blocks(picture, each, count), each) for each in seen]
     weighed.sort(key=lambda pair: (-(1 + pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
-    return [{**needs.shown(need, picture.now), "blocks": blocks} for blocks, need in weighed]
+    return [{**answers.need(need, picture.now), "blocks": blocks} for blocks, need in weighed]
 
 
 def _blocks(picture: Picture, need: domain.Need, count: Callable[[Iterable[str]], int]) -> int:
@@ -255,7 +256,7 @@ def _fuel(picture: Picture) -> Fuel:
                 "kind": kind,
                 "providers": _providers(picture, name) if kind == "account" else [],
                 "reason": why,
-                "explanation": reason_texts.failed(why),
+                "explanation": reason_texts.failure_clause(why),
                 "until": iso(until),
             }
             for name, kind, why, until in cooling
@@ -300,7 +301,7 @@ def _plant(picture: Picture) -> Plant:
                 "providers": coordinator.providers or [],
                 "seen_at": iso(coordinator.seen_at),
                 "running": coordinator.running,
-                "away": coordinators.gone(coordinator.seen_at, picture.now),
+                "away": coordinators.is_gone(coordinator.seen_at, picture.now),
                 "disk": rendering.disk(coordinator.disk),
             }
             for coordinator in picture.coordinators

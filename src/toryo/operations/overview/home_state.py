@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from toryo.domain import budgets, task_readiness
-from toryo.domain.coordinators import gone
+from toryo.domain.coordinators import is_gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
@@ -103,8 +103,8 @@ class Picture:
         (None), as none is there."""
         waiting = {task.id for task in self.open.values() if task.in_progress and task.checks is Checks.RUNNING}
         begun = self.call.context.awake.since
-        away = {each.id for each in self.coordinators if gone(max(each.seen_at, begun), self.now)}
-        if waiting and len(away) == len(self.coordinators) and gone(begun, self.now):
+        away = {each.id for each in self.coordinators if is_gone(max(each.seen_at, begun), self.now)}
+        if waiting and len(away) == len(self.coordinators) and is_gone(begun, self.now):
             return dict.fromkeys(waiting)
         if not (waiting and away):
             return {}
@@ -246,7 +246,7 @@ class Picture:
         """Of the task and those above it, each whose budget is used up, and which of its two. What is below them is
         read for those that have one."""
         near = self.tree_states[task.project_id].tree
-        if not any(True for _ in budgets.limiting(near, task)):
+        if not any(True for _ in budgets.limiting_tasks(near, task)):
             return {}
         return snapshots.used_up_by_tasks(self.call.tx, self.call.tx.tasks.tree(task.root_id), task)
 

@@ -90,7 +90,7 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
         "times": times,
         "next_offset": end,
         "ended": ended,
-        "launch": {**rendering.launch(launch), "usage": rendering.used(used)},
+        "launch": {**rendering.launch(launch), "usage": rendering.usage(used)},
     }
     return {**answer, "removed": _removed(call, launch)} if _is_removed(call, launch, parts) else answer
 

@@ -15,14 +15,14 @@ def runs(picture: Picture, place: Place) -> bool:
     return any(Purpose.TASK in each.get(place, {}) for each in (picture.sessions, picture.launches))
 
 
-def awaited(picture: Picture, place: Place, task: Task) -> frozenset[str] | None:
+def awaited_tasks(picture: Picture, place: Place, task: Task) -> frozenset[str] | None:
     """Of which tasks one must move on before this one does; None: it does by itself, once its agent runs."""
     agent = picture.agents[place[0]]
     if agent.human or task.id in picture.claims or runs(picture, place):
         return None
     case = _case(picture, place, task)
     if agent.role is Role.MANAGER:
-        return (facts.awaited(case) or None) if task.wait is not None else None
+        return (facts.awaited_tasks(case) or None) if task.wait is not None else None
     return facts.awaited_from_others(case) if launch_rules.worker_waits_for_others(case) else None
 
 

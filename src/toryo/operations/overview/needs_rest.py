@@ -1,4 +1,4 @@
-"""The list of needs, most urgent first. REST and CLI. `needs.py` finds them."""
+"""The list of needs, most urgent first. REST and CLI. `needs/` finds them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
-from toryo.operations.overview import needs
+from toryo.operations.overview.needs import answers, finding
 
 
 class NeedsYou(Parameters):
@@ -39,12 +39,12 @@ def needs_you(call: Call, wanted: NeedsYou) -> NeededFor:
     person = on_behalf.person(call, wanted.as_person)
     found = [
         each
-        for each in needs.of(call, person)
-        if (wanted.project_id is None or needs.concerns(call, each, wanted.project_id))
+        for each in finding.needs_of(call, person)
+        if (wanted.project_id is None or finding.concerns(call, each, wanted.project_id))
         and (each.project_id is None or visibility.sees(call, each.project_id))
     ]
     return {
         "success": True,
         "person_id": person.id,
-        "items": [needs.shown(each, call.now) for each in found],
+        "items": [answers.need(each, call.now) for each in found],
     }

@@ -111,7 +111,7 @@ def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = (
         "ready": counts["ready"],
         "waiting": counts["waiting"],
         "held_in_all": len(held),
-        "held": [_shown(task, hold.why()) for task, hold in held[:MOST]],
+        "held": [_as_answer(task, hold.why()) for task, hold in held[:MOST]],
         "to_start": counts["to_start"],
         "stopped": sum(hold.stopped for _, hold in held),
         "timed": len(ends),
@@ -127,7 +127,7 @@ def _left_to_people(picture: Picture, task: Task) -> bool:
     return not any(each.in_progress for each in above)
 
 
-def _shown(task: Task, why: HeldBy) -> Held:
+def _as_answer(task: Task, why: HeldBy) -> Held:
     return {
         "task_id": task.id,
         "title": task.title,
@@ -187,7 +187,7 @@ def _of_quota(wait: Wait) -> _Hold:
 def _not_started(wait: Wait) -> HeldBy:
     """No agent is started for it, because of an account or a budget."""
     if wait.reason != "cooling_down":
-        explanation = reason_texts.said(wait.reason, commands=False)
+        explanation = reason_texts.sentence(wait.reason, commands=False)
     elif wait.accounts:
         explanation = about_used_up(wait.accounts)
     else:
@@ -217,7 +217,7 @@ def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: St
 def _resting(until: Millis) -> HeldBy:
     return {
         "reason": "resting",
-        "explanation": reason_texts.said("resting", commands=False),
+        "explanation": reason_texts.sentence("resting", commands=False),
         "released_by": constant(REASONS["resting"].sooner),
         "until": iso(until),
     }

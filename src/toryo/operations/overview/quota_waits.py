@@ -76,7 +76,7 @@ class QuotaWaits:
         row = first_match(launch_rules.AGENT_ROWS, snapshot)
         if row is not None and row.then.reason != "cooling_down":
             return None
-        if main_task_waits.awaited(picture, place, task) is not None:
+        if main_task_waits.awaited_tasks(picture, place, task) is not None:
             return None
         return _at(snapshot, task) if launch_rules.would_start(snapshot, task) else None
 
@@ -116,7 +116,7 @@ def _at(s: Snapshot, task: Task) -> Wait | None:
     until = program_choice.until(s, Purpose.TASK, task.priority)
     if until is None or until <= s.now:
         return None
-    usable = program_choice.chosen(s, Purpose.TASK)
+    usable = program_choice.choose(s, Purpose.TASK)
     if usable is not None:
         row = first_match(launch_rules.START_ROWS, (s, task))
         accounts = (usable.account,) if usable.account is not None else ()

@@ -92,7 +92,7 @@ class EditQuota(OfAccount):
 @operation("show_quotas", grant=Grant.PERSON, route=Route("GET", "/quotas"), tool=False, reads=True)
 def show_quotas(call: Call, _: NoParameters) -> Quotas:
     """The quota windows of every account that your agents use: tokens used, limits, and when each window ends."""
-    return {"success": True, "quotas": _shown(call, _accounts(call))}
+    return {"success": True, "quotas": _as_answer(call, _accounts(call))}
 
 
 @operation(
@@ -175,7 +175,7 @@ def _known(call: Call, account: str) -> str:
 
 
 def _one(call: Call, account: str) -> OneQuota:
-    [found] = _shown(call, {account: _accounts(call)[account]})
+    [found] = _as_answer(call, {account: _accounts(call)[account]})
     return {"success": True, "quota": found}
 
 
@@ -191,7 +191,7 @@ def _windows(call: Call, accounts: Iterable[str]) -> dict[str, list[Window]]:
     return {account: [of(account, length) for length in Length] for account in accounts}
 
 
-def _shown(call: Call, accounts: Mapping[str, _Users]) -> list[Quota]:
+def _as_answer(call: Call, accounts: Mapping[str, _Users]) -> list[Quota]:
     windows, used_up = _windows(call, accounts), call.tx.agents.accounts(accounts)
     return [
         _quota(call, account, users, windows[account], used_up.get(account, (0, ""))[0])

@@ -68,11 +68,14 @@ class ListSavedViews(Parameters):
 def show_saved_views(call: Call, wanted: ListSavedViews) -> SavedViewsResult:
     """The saved views of a project that you see: yours, and those for everybody, with how many tasks each shows now."""
     project = call.project(wanted.project_id)
-    return {"success": True, "views": _shown(call, project.id, call.tx.saved_views.shown_to(project.id, call.agent.id))}
+    return {
+        "success": True,
+        "views": _as_answer(call, project.id, call.tx.saved_views.shown_to(project.id, call.agent.id)),
+    }
 
 
-def _shown(call: Call, project_id: str, found: list[SavedView]) -> list[ShownView]:
-    filters = {each.id: saved_views.counted(each) for each in found}
+def _as_answer(call: Call, project_id: str, found: list[SavedView]) -> list[ShownView]:
+    filters = {each.id: saved_views.counted_filter(each) for each in found}
     asked = [(view_id, wanted) for view_id, wanted in filters.items() if wanted is not None]
     many = call.tx.saved_views.counts(project_id, [wanted for _, wanted in asked])
     counts = dict(zip((view_id for view_id, _ in asked), many, strict=True))
@@ -129,7 +132,7 @@ def save_view(call: Call, wanted: SaveView) -> OneSavedView:
     _refuse_same_name(known, saved)
     call.tx.saved_views.add(saved)
     _tell(call, "view.saved", saved)
-    return {"success": True, "view": _shown(call, project.id, [saved])[0]}
+    return {"success": True, "view": _as_answer(call, project.id, [saved])[0]}
 
 
 def _refuse_same_name(known: list[SavedView], saved: SavedView) -> None:
@@ -185,7 +188,7 @@ def edit_saved_view(call: Call, wanted: EditSavedView) -> OneSavedView:
     _refuse_same_name(call.tx.saved_views.shown_to(before.project_id, call.agent.id), after)
     call.tx.saved_views.save(before, after)
     _tell(call, "view.edited", after, before)
-    return {"success": True, "view": _shown(call, before.project_id, [after])[0]}
+    return {"success": True, "view": _as_answer(call, before.project_id, [after])[0]}
 
 
 class DeleteSavedView(Parameters):

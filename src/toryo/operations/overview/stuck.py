@@ -52,7 +52,7 @@ class _Idle:
     by_owner: Worded | None
 
 
-def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
+def stuck_tasks(picture: Picture, told: Collection[str]) -> list[Stuck]:
     """`told` are the tasks of which people are told anyway, for another reason. Agents that no Coordinator can start
     are told by themselves (`unplaced.py`): their tasks count as if they went on."""
     look = _Look(picture, told)
@@ -111,7 +111,7 @@ class _Look:
             for task in tasks:
                 if self._idle(place, task) is not None:
                     continue
-                awaited = main_task_waits.awaited(self.picture, place, task)
+                awaited = main_task_waits.awaited_tasks(self.picture, place, task)
                 if awaited is None:
                     moving.add(task.id)
                 else:

@@ -212,7 +212,7 @@ def _signed_in(
         "cost_usd": cost,
         "launch_id": session.launch_id,
         "reason": decision.reason if stops else None,
-        "explanation": reason_texts.explained(decision, place[0], commands=False) if stops else None,
+        "explanation": reason_texts.explanation(decision, place[0], commands=False) if stops else None,
     }
     return {**found, **leaving} if leaving is not None else found
 
@@ -271,7 +271,7 @@ def _not_running(
     tasks = picture.main_tasks.get(place, [])
     first = _task(picture, tasks[0].id if tasks else None)
     if place in in_full:
-        told = agent_diagnosis.told(picture.call, *place, Purpose.TASK)
+        told = agent_diagnosis.diagnosis(picture.call, *place, Purpose.TASK)
         hindered = {"no_coordinator", "held"} & set(told["facts"])
         return {
             **shown,
@@ -285,13 +285,13 @@ def _not_running(
     decision = launch_rules.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
         return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
-    decision, obstacle = placement.placed(picture.coordinators, snapshot, decision, Purpose.TASK)
+    decision, obstacle = placement.place(picture.coordinators, snapshot, decision, Purpose.TASK)
     return {
         **shown,
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
-        "explanation": reason_texts.explained(decision, place[0], obstacle, place[1], commands=False),
+        "explanation": reason_texts.explanation(decision, place[0], obstacle, place[1], commands=False),
         "until": iso_or_none(decision.until),
     }
 
@@ -305,7 +305,7 @@ class _Why(TypedDict):
 
 
 def _words(reason: str) -> _Why:
-    return {"reason": reason, "explanation": reason_texts.said(reason, commands=False)}
+    return {"reason": reason, "explanation": reason_texts.sentence(reason, commands=False)}
 
 
 def state_of(action: str, reason: str) -> Doing:

@@ -45,7 +45,7 @@ class Unplaced:
         return (self.project_id, self.obstacle.code, self.program.provider, *own)
 
 
-def found(picture: Picture) -> list[Unplaced]:
+def unplaced_agents(picture: Picture) -> list[Unplaced]:
     """In the order in which they became members."""
 
     def look(place: Place) -> Unplaced | None:
@@ -84,7 +84,7 @@ def _due(picture: Picture, place: Place) -> tuple[tuple[Task, ...], Priority | N
     mains = [
         task
         for task in picture.main_tasks.get(place, ())
-        if task.id not in picture.claims and main_task_waits.awaited(picture, place, task) is None
+        if task.id not in picture.claims and main_task_waits.awaited_tasks(picture, place, task) is None
     ]
     agent_type = picture.agents[place[0]].agent_type
     ready = picture.ready_tasks.get((place[1], agent_type)) if agent_type is not None else None

@@ -71,7 +71,7 @@ def why(call: Call, wanted: Why) -> WhyResult:
     return {
         "success": True,
         "agent_id": agent.id,
-        "decisions": [_told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
+        "decisions": [_diagnosis(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
         "merging": [each for project_id in visible for each in _merging(call, agent.id, project_id)],
         "may_conflict": [each for project_id in visible for each in _conflicting(call, agent.id, project_id)],
         "unmerged": [each for project_id in visible for each in _incomplete(call, agent.id, project_id)],
@@ -125,7 +125,7 @@ def _merging(call: Call, agent_id: str, project_id: str) -> list[Merging]:
     ]
 
 
-def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:
-    tell = partial(agent_diagnosis.told, call, agent_id, project_id, purpose, advise=True)
+def _diagnosis(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:
+    tell = partial(agent_diagnosis.diagnosis, call, agent_id, project_id, purpose, advise=True)
     unknown = agent_diagnosis.not_decided(project_id, purpose)
     return fault_isolation.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)

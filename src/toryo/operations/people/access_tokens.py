@@ -75,7 +75,7 @@ def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     """
     person = _whose(call, wanted.person_id)
     mine = person.id == call.agent.id
-    own = (person_roles.of_caller(call) if mine else person_roles.capped(call, person, people.OWNER)).value
+    own = (person_roles.of_caller(call) if mine else person_roles.capped_role(call, person, people.OWNER)).value
     at_most = wanted.login or own
     person_roles.refuse_more(person, at_most, own)
     if sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)) >= MOST:
@@ -97,7 +97,7 @@ def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     token = call.new_token(PERSON)
     call.tx.people.add_token(made, digest(token))
     call.event("person.token_made", agent_id=person.id, data={"token_id": made.id, "name": made.name, "login": at_most})
-    return {"success": True, "token": token, "access_token": _shown(call, person, made)}
+    return {"success": True, "token": token, "access_token": _as_answer(call, person, made)}
 
 
 def _whose(call: Call, person_id: str | None) -> Agent:
@@ -117,17 +117,17 @@ def _until(call: Call, days: int | None) -> Millis | None:
     return (
         credential_revocation.good_until(call)
         if days is None
-        else credential_revocation.capped(call, call.now + days * DAY)
+        else credential_revocation.capped_end(call, call.now + days * DAY)
     )
 
 
-def _shown(call: Call, person: Agent, token: AccessToken) -> ShownToken:
+def _as_answer(call: Call, person: Agent, token: AccessToken) -> ShownToken:
     used = datetime.fromtimestamp(token.used_on * DAY / SECOND, UTC).date() if token.used_on is not None else None
     return {
         "token_id": token.id,
         "person_id": token.agent_id,
         "name": token.name,
-        "login": person_roles.capped(call, person, token.at_most),
+        "login": person_roles.capped_role(call, person, token.at_most),
         "created_at": iso(token.created_at),
         "expires_at": iso_or_none(token.expires_at),
         "last_used_on": used.isoformat() if used is not None else None,
@@ -156,7 +156,7 @@ def list_access_tokens(call: Call, wanted: WhoseTokens) -> AccessTokens:
     person = _whose(call, wanted.person_id)
     good = [token for token in call.tx.people.tokens_of(person.id) if token.live(call.now)]
     found, more = cut(good, wanted, lambda each: each.id)
-    answer: AccessTokens = {"success": True, "access_tokens": [_shown(call, person, each) for each in found]}
+    answer: AccessTokens = {"success": True, "access_tokens": [_as_answer(call, person, each) for each in found]}
     return paged(answer, more)
 
 

@@ -54,7 +54,7 @@ class PersonResult(Result):
     person: Person
 
 
-def _shown(call: Call, person: Agent) -> Person:
+def _as_answer(call: Call, person: Agent) -> Person:
     account = call.tx.people.account(person.id)
     shown: Person = {
         "person_id": person.id,
@@ -93,7 +93,7 @@ def list_people(call: Call, wanted: Paged) -> People:
     """The people of this server, and what they may do."""
     everybody = [each for each in call.tx.agents.all() if each.human and each.active]
     found, more = cut(everybody, wanted, lambda each: each.id)
-    answer: People = {"success": True, "people": [_shown(call, each) for each in found]}
+    answer: People = {"success": True, "people": [_as_answer(call, each) for each in found]}
     return paged(answer, more)
 
 
@@ -128,7 +128,7 @@ def add_person(call: Call, wanted: AddPerson) -> PersonResult:
         call.event("project.member_added", project_id=each, agent_id=person.id)
     call.event("person.added", agent_id=person.id, data={"login": wanted.login})
     call.tx.hint(WORK)
-    return {"success": True, "person": _shown(call, person)}
+    return {"success": True, "person": _as_answer(call, person)}
 
 
 def _put(call: Call, account: Account, email: str | None) -> None:
@@ -186,7 +186,7 @@ def change_person(call: Call, wanted: ChangePerson) -> PersonResult:
     call.event(
         "person.changed", agent_id=person.id, data=wider_rights.told_of_login(people.role_of(person, before), login)
     )
-    return {"success": True, "person": _shown(call, person)}
+    return {"success": True, "person": _as_answer(call, person)}
 
 
 def _keep_first_owner(person: Agent, login: str | None) -> None:
@@ -264,7 +264,7 @@ def _look_at_password(call: Call, wanted: SetPassword) -> Callable[[], Checked] 
     account = call.tx.people.account(wanted.person_id)
     old = wanted.old_password.get_secret_value() if wanted.old_password is not None else None
     present = account.password_hash if account is not None else None
-    return partial(password_hashing.replacing, present, old, wanted.password.get_secret_value())
+    return partial(password_hashing.check_and_hash, present, old, wanted.password.get_secret_value())
 
 
 @operation(

@@ -110,10 +110,10 @@ class NotificationSettings(Result):
 )
 def show_notification_settings(call: Call, _: NoParameters) -> NotificationSettings:
     """What you are notified about in your browsers, when, and whether this browser is one of them."""
-    return _shown(call, call.tx.push.preferences(call.agent.id))
+    return _as_answer(call, call.tx.push.preferences(call.agent.id))
 
 
-def _shown(call: Call, preferences: Preferences) -> NotificationSettings:
+def _as_answer(call: Call, preferences: Preferences) -> NotificationSettings:
     mine = call.tx.push.of_person(call.agent.id, call.now)
     hours = preferences.quiet_from, preferences.quiet_to
     return {
@@ -182,7 +182,7 @@ def edit_notification_settings(call: Call, wanted: EditNotificationSettings) -> 
         time_zone=wanted.time_zone or before.time_zone,
     )
     call.tx.push.put(after)
-    return _shown(call, after)
+    return _as_answer(call, after)
 
 
 class PushKey(Result):
@@ -258,7 +258,7 @@ def subscribe_browser(call: Call, wanted: SubscribeBrowser) -> NotificationSetti
         created_at=call.now,
     )
     call.tx.push.subscribe(made)
-    return _shown(call, call.tx.push.preferences(call.agent.id))
+    return _as_answer(call, call.tx.push.preferences(call.agent.id))
 
 
 def _signed_in(call: Call) -> str:
@@ -283,7 +283,7 @@ def _signed_in(call: Call) -> str:
 def unsubscribe_browser(call: Call, _: NoParameters) -> NotificationSettings:
     """Stop notifying this browser."""
     call.tx.push.unsubscribe(_signed_in(call))
-    return _shown(call, call.tx.push.preferences(call.agent.id))
+    return _as_answer(call, call.tx.push.preferences(call.agent.id))
 
 
 class TestQueued(Result):

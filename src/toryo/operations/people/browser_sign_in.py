@@ -101,13 +101,13 @@ def make_sign_in_link(call: Call, wanted: MakeLink) -> LinkMade:
     made = Link(
         agent_id=person.id,
         at_most=at_most,
-        expires_at=credential_revocation.capped(call, call.now + people.LINK_LIVES),
+        expires_at=credential_revocation.capped_end(call, call.now + people.LINK_LIVES),
         made_by=call.agent.id,
         made_with=call.caller.credential,
         proved_at=call.caller.proved_at,
     )
     call.tx.people.add_link(made, digest(code))
-    call.event("person.link_made", agent_id=person.id, data={"login": person_roles.capped(call, person, at_most)})
+    call.event("person.link_made", agent_id=person.id, data={"login": person_roles.capped_role(call, person, at_most)})
     return {"success": True, "code": code, "path": f"/sign-in#{code}", "expires_at": iso(made.expires_at)}
 
 
@@ -312,7 +312,7 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | N
         proved_at=proved_at,
     )
     call.tx.people.add(made, digest(token))
-    login = person_roles.capped(call, person, at_most)
+    login = person_roles.capped_role(call, person, at_most)
     call.event("person.signed_in", agent_id=person.id, data={"how": how.value, "login": login})
     return _answer(call, person, made, token, secret)
 
@@ -334,7 +334,7 @@ def _answer(call: Call, person: Agent, sign_in: SignIn, token: str, secret: str)
         "success": True,
         "person_id": person.id,
         "name": person.name,
-        "login": person_roles.capped(call, person, sign_in.at_most),
+        "login": person_roles.capped_role(call, person, sign_in.at_most),
         "expires_at": iso(sign_in.expires_at),
         "browser_token": token,
         "page_secret": secret,
@@ -406,7 +406,7 @@ def arrive(call: Call, wanted: provider_accounts.Vouched, page: str) -> Arrived 
             say("Sign in again{open:: … prints a sign-in link}.", open=LEFT_OUT),
         )
     call.tx.lock_everything()
-    account = provider_accounts.known(call, wanted) or provider_accounts.newcomer(call, wanted)
+    account = provider_accounts.known_account(call, wanted) or provider_accounts.newcomer(call, wanted)
     login = provider_accounts.role_now(call, wanted, account)
     if login is None:
         # Nothing of what they have signed in with or made opens anything. Answered, not raised: this must stay.
@@ -467,14 +467,14 @@ def list_sign_ins(call: Call, wanted: Paged) -> SignIns:
     """Your browsers that are signed in."""
     live = [each for each in call.tx.people.sign_ins_of(call.agent.id) if each.live(call.now)]
     found, more = cut(live, wanted, lambda each: each.id)
-    answer: SignIns = {"success": True, "sign_ins": [_shown(call, each) for each in found]}
+    answer: SignIns = {"success": True, "sign_ins": [_as_answer(call, each) for each in found]}
     return paged(answer, more)
 
 
-def _shown(call: Call, each: SignIn) -> schemas.SignIn:
+def _as_answer(call: Call, each: SignIn) -> schemas.SignIn:
     return {
         "sign_in_id": each.id,
-        "login": person_roles.capped(call, call.agent, each.at_most),
+        "login": person_roles.capped_role(call, call.agent, each.at_most),
         "how": each.how.value,
         "browser": each.browser,
         "created_at": iso(each.created_at),

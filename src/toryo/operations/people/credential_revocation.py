@@ -39,7 +39,7 @@ def good_until(call: Call) -> Millis | None:
     return token.expires_at if token is not None else None
 
 
-def capped(call: Call, until: Millis) -> Millis:
+def capped_end(call: Call, until: Millis) -> Millis:
     """The instant, or the end of what the caller has shown."""
     limit = good_until(call)
     return until if limit is None else min(until, limit)

@@ -34,7 +34,7 @@ def check(password_hash: str | None, password: str) -> Checked:
     return Checked(password_hash, fits and password_hash is not None)
 
 
-def replacing(password_hash: str | None, old: str | None, new: str) -> Checked:
+def check_and_hash(password_hash: str | None, old: str | None, new: str) -> Checked:
     """As `check`, with the hash of a new password besides (none for one that is too weak)."""
     fits = old is not None and password_hash is not None and _verified(password_hash, old)
     strong = passwords.SHORTEST_PASSWORD <= len(new) <= passwords.LONGEST_PASSWORD

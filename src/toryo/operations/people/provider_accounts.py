@@ -39,7 +39,7 @@ class Vouched(Parameters):
     """When they gave the provider their password, or whatever it asks for; None: it does not say."""
 
 
-def known(call: Call, wanted: Vouched) -> Account | None:
+def known_account(call: Call, wanted: Vouched) -> Account | None:
     """By the provider's own name for them; at first by the address that an owner has given."""
     subject = f"{wanted.issuer}#{wanted.subject}"
     account = call.tx.people.by_subject(subject)

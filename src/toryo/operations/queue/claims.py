@@ -286,7 +286,7 @@ def present(call: Call, agent_id: str, *, leaving: bool = False) -> Presence:
     return presence
 
 
-def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:
+def note_seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:
     """It has called: it is online. Written down every ten seconds, and when it makes a difference."""
     fresh = presence.online and call.now - presence.seen_at < 10 * SECOND
     if fresh and not heartbeat:

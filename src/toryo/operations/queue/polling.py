@@ -83,7 +83,7 @@ class _Poll(NamedTuple):
 
 def _by_all_rules(poll: _Poll, room: int) -> Polled | Later:
     call, wanted = poll.asked.call, poll.asked.wanted
-    queue_claims.seen(call, poll.presence)
+    queue_claims.note_seen(call, poll.presence)
     queue_claims.lapse(call, poll.asked.project.id)
     many = min(wanted.max_tasks, room)
     taken, more = queue_claims.claim_ready(call, poll.asked.project, poll.presence.agent_type, many)
@@ -113,7 +113,7 @@ def _handed_out(
     shares = [each for own, those in by_queue.items() for each in _shares(calls, those, ready.get(own, []), standing)]
     taken: list[list[tuple[Task, Claim]]] = []
     for poll, found in shares:
-        queue_claims.seen(poll.asked.call, poll.presence)
+        queue_claims.note_seen(poll.asked.call, poll.presence)
         taken.append([queue_claims.claim_alone(poll.asked.call, each.task) for each in found])
     calls.tx.tasks.start([task for own in taken for task, _ in own])
     calls.tx.queues.take([claim for own in taken for _, claim in own])
@@ -127,7 +127,7 @@ def _handed_out(
             answers[poll.asked] = Later(topics(*poll.queue), retries.get(poll.queue))
         else:
             shown = [
-                queue_tasks.shown(task, each.details, edges.get(task.id, []))
+                queue_tasks.as_answer(task, each.details, edges.get(task.id, []))
                 for each, (task, _) in zip(found, own, strict=True)
             ]
             answers[poll.asked] = {"success": True, "result": shown}

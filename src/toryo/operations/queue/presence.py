@@ -34,7 +34,7 @@ class Alive(Result):
 @operation("heartbeat", grant=Grant.QUEUE_AGENT, parameters=Here)
 def heartbeat(call: Call, here: Here) -> Alive:
     """Show that you are here and renew your claims. Call it every 30 seconds."""
-    presence = queue_claims.seen(call, queue_claims.present(call, here.agent_id), heartbeat=True)
+    presence = queue_claims.note_seen(call, queue_claims.present(call, here.agent_id), heartbeat=True)
     for claim in call.tx.queues.claims_of(presence.agent_id):
         call.tx.queues.save_claim(queue.renewed(claim, call.now))
     return {

@@ -149,7 +149,7 @@ def _accepted(
         plain = len(own) == len(results) and all(_is_plain(asked.call, me, *each) for each in own)
         if plain and calls.has_room(asked, 0, _EVENTS_OF_RESULT * len(own)):
             if (presence := tx.queues.presence(me)) is not None:
-                queue_claims.seen(asked.call, presence)
+                queue_claims.note_seen(asked.call, presence)
             ended.append((asked, [_ended(asked.call, Actor(me), *each) for each in own]))
     every = [each for _, tasks in ended for each in tasks]
     tx.tasks.end([(each.task, each.details) for each in every])
@@ -163,7 +163,7 @@ def _accepted(
     with_edges = [each.task.id for each in every if each.before.found.has_dependencies]
     edges = tx.tasks.depends_on(with_edges) if with_edges else {}
     return [
-        (asked, [queue_tasks.shown(each.task, each.details, edges.get(each.task.id, [])) for each in tasks])
+        (asked, [queue_tasks.as_answer(each.task, each.details, edges.get(each.task.id, [])) for each in tasks])
         for asked, tasks in ended
     ]
 
@@ -221,7 +221,7 @@ def _submitted(call: Call, submitted: OneResult, me: str) -> Submitted | Refused
     if held is None or held.agent_id != me or submitted.attempt not in (None, held.attempt):
         return _late(call, task, me, submitted, outcome)
     if (presence := call.tx.queues.presence(me)) is not None:
-        queue_claims.seen(call, presence)
+        queue_claims.note_seen(call, presence)
     if submitted.status == "failed" and submitted.retryable:
         call.tx.tasks.save_details(task.id, error=submitted.error)
         queue_claims.lose(call, held, "failed", outcome=outcome)

@@ -26,7 +26,7 @@ from toryo.domain.texts import one_line, quoted
 from toryo.domain.webhooks import Delivery, Missing, Outcome, Webhook
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE
 from toryo.operations.calls.results import Result
 from toryo.operations.schedules import begun_tasks, sources
@@ -103,7 +103,7 @@ def receive(call: Call, request: Request) -> Received | Refusal:
     except Refusal as refusal:
         _refused(call, webhook, request, refusal)
         return refusal
-    made = attempted(call, partial(_create, call, webhook, texts))
+    made = attempt(call, partial(_create, call, webhook, texts))
     if isinstance(made, Refusal):
         return _refused(call, webhook, request, made)
     task_id, waits = made
@@ -124,7 +124,7 @@ def not_signed() -> Refusal:
     )
 
 
-def waiting(call: Call, most: int) -> list[tuple[str | None, Delivery]]:
+def waiting_deliveries(call: Call, most: int) -> list[tuple[str | None, Delivery]]:
     """Deliveries whose task is to start when its assignee has room, the oldest first, with that assignee."""
     found = call.tx.webhooks.waiting(most)
     assignee = {task.id: task.assignee_id for task in call.tx.tasks.find_all(each.task_id or "" for each in found)}
@@ -144,7 +144,7 @@ def begin_waiting(call: Call, delivery: Delivery) -> bool:
         with _rights(call, webhook):
             mutations.move(call, call.tree_state(task), task, Status.IN_PROGRESS)
 
-    refused = attempted(call, start)
+    refused = attempt(call, start)
     if not isinstance(refused, Refusal):
         call.tx.webhooks.save_entry(delivery, replace(delivery, waits=False))
     elif refused.code is Code.LIMIT_REACHED:
@@ -168,7 +168,7 @@ def _create(call: Call, webhook: Webhook, texts: dict[str, str]) -> tuple[str, b
     """The id of the task, and whether it waits until its assignee has room. Raises Refusal."""
     task = {**webhook.task, **texts}
     with _rights(call, webhook):
-        made = attempted(call, partial(begun_tasks.create, call, webhook.project_id, task))
+        made = attempt(call, partial(begun_tasks.create, call, webhook.project_id, task))
         if not isinstance(made, Refusal):
             return made, False
         if made.code is not Code.LIMIT_REACHED or task["status"] != "in_progress":

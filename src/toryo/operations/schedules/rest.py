@@ -166,7 +166,7 @@ def show_schedules(call: Call, wanted: ListSchedules) -> Schedules:
     newest = call.tx.schedules.newest_entries(project.id)
     last = dict(zip(newest, _shown_runs(call, list(newest.values())), strict=True))
     found = call.tx.schedules.of_project(project.id)
-    return {"success": True, "schedules": [_shown(each, last.get(each.id)) for each in found]}
+    return {"success": True, "schedules": [_as_answer(each, last.get(each.id)) for each in found]}
 
 
 class OneOf(Parameters):
@@ -288,7 +288,7 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
         overlap=Overlap(wanted.overlap),
         catch_up=wanted.catch_up_seconds,
         failures_allowed=wanted.max_failures,
-        task=sources.given(wanted, {}),
+        task=sources.task_parameters(wanted, {}),
         runs_as=call.agent.id,
         login=sources.login(call),
         created_at=call.now,
@@ -338,7 +338,7 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
         overlap=Overlap(wanted.overlap) if wanted.overlap else before.overlap,
         catch_up=_or(wanted.catch_up_seconds, before.catch_up),
         failures_allowed=_or(wanted.max_failures, before.failures_allowed),
-        task=sources.given(wanted, before.task, _CLEARED),
+        task=sources.task_parameters(wanted, before.task, _CLEARED),
         runs_as=call.agent.id,
         login=sources.login(call),
     )
@@ -586,12 +586,12 @@ def _next_times(rule: Rule, now: Millis) -> list[NextTime]:
 
 def _answered(call: Call, schedule: Schedule) -> OneSchedule:
     newest = call.tx.schedules.newest_entry(schedule.id)
-    shown = _shown(schedule, _shown_runs(call, [newest])[0] if newest is not None else None)
+    shown = _as_answer(schedule, _shown_runs(call, [newest])[0] if newest is not None else None)
     times = _next_times(recurrence.rule_of(schedule), call.now) if schedule.active else []
     return {"success": True, "schedule": {**shown, "next_times": times}}
 
 
-def _shown(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
+def _as_answer(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
     task: Any = each.task
     return {
         "schedule_id": each.id,

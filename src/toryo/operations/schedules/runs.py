@@ -22,7 +22,7 @@ from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.schedules import begun_tasks, recurrence, sources
 from toryo.operations.tasks import mutations
 
@@ -60,7 +60,7 @@ def come(call: Call, schedule: Schedule) -> None:
     What became of a task that the person it runs as no longer sees does not matter: then it stops.
     """
     task = call.tx.tasks.find(schedule.after_task or "")
-    unseen = attempted(call, partial(_refuse_unseen, call, schedule, task)) if task is not None else None
+    unseen = attempt(call, partial(_refuse_unseen, call, schedule, task)) if task is not None else None
     if unseen is not None:
         _stop(call, schedule, str(unseen))
     elif task is not None and task.status is Status.COMPLETED:
@@ -100,7 +100,7 @@ def begin_waiting(call: Call, schedule: Schedule) -> bool:
     if step not in (Step.CREATE, Step.CANCEL_AND_CREATE):
         return True
     others = open_runs if step is Step.CANCEL_AND_CREATE else ()
-    made = attempted(call, partial(_create, call, schedule, time, others))
+    made = attempt(call, partial(_create, call, schedule, time, others))
     if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
         return bool(others)
     free = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
@@ -147,7 +147,7 @@ def _take(call: Call, schedule: Schedule, time: Millis) -> Schedule:
         drop_waiting(call, schedule)
         schedule = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
     others = open_runs if step is Step.CANCEL_AND_CREATE else ()
-    made = attempted(call, partial(_create, call, schedule, time, others))
+    made = attempt(call, partial(_create, call, schedule, time, others))
     if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
         return _wait(call, schedule, time)
     run = _decided(_run(call, schedule, time, Outcome.CREATED), made, call.now)

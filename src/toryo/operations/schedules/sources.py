@@ -11,13 +11,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain import sources
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.sources import Entry, Source
 from toryo.domain.tasks import AcceptanceCheck, Status, priority_named
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.calls.fields import GivenPriority, Id
+from toryo.operations.calls.fields import Assignee, GivenPriority
 from toryo.operations.tasks import acceptance_checks, assignees
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.storage.sources import Sources
@@ -32,7 +31,9 @@ _FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "con
 class NewTask(Parameters):
     """Whose its tasks are, and how they begin."""
 
-    assignee_id: Id | None = Field(None, description="Their assignee: a member of the project.")
+    assignee_id: Assignee | None = Field(
+        None, description="Their assignee: a member of the project; any: anyone who is free."
+    )
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue they go to.")
     priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
     status: FirstStatus | None = Field(
@@ -45,7 +46,7 @@ class NewTask(Parameters):
 class ChangedTask(Parameters):
     """What changes of that."""
 
-    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
+    assignee_id: Assignee | None = Field(None, description="New assignee; null: nobody.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
     priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
     status: FirstStatus | None = Field(
@@ -80,7 +81,9 @@ class Describes(Protocol):
     def model_dump(self, *, exclude_unset: bool = ...) -> dict[str, Any]: ...
 
 
-def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] = frozenset()) -> dict[str, Any]:
+def task_parameters(
+    wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """The parameters after the change. `cleared`: the fields that null clears."""
     said = wanted.model_dump(exclude_unset=bool(before))
     task = dict(before or dict.fromkeys(_FIELDS))
@@ -91,7 +94,7 @@ def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] 
         if said.get(one) is not None and said.get(other) is None:
             task[other] = None
     if wanted.acceptance is not None and "acceptance" in said:
-        task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
+        task["acceptance"] = [dict(each) for each in acceptance_checks.stored_checks(wanted.acceptance)]
     if wanted.priority is not None and "priority" in said:
         task["priority"] = priority_named(wanted.priority).value
     if said.get("status") or {"assignee_id", "agent_type"} & set(said):
@@ -102,12 +105,7 @@ def given(wanted: Describes, before: Mapping[str, Any], cleared: frozenset[str] 
 def refuse(call: Call, project_id: str, task: Mapping[str, Any]) -> None:
     """What would be refused every time, as far as it can be seen now."""
     assignees.refuse(call, call.project(project_id), task["assignee_id"], task["agent_type"])
-    if task["status"] == "in_progress" and task["assignee_id"] is None:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or let its tasks begin in todo.",
-        )
+    assignees.refuse_nobody(Status(task["status"]), task["assignee_id"])
 
 
 def login(call: Call) -> str:

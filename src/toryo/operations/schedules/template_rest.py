@@ -102,7 +102,7 @@ class UseTemplate(OneOf):
 def show_templates(call: Call, wanted: OfProject) -> TemplatesResult:
     """The templates of a project, by name."""
     project = call.project(wanted.project_id)
-    return {"success": True, "templates": [_shown(each) for each in call.tx.task_templates.of_project(project.id)]}
+    return {"success": True, "templates": [_as_answer(each) for each in call.tx.task_templates.of_project(project.id)]}
 
 
 @operation(
@@ -156,14 +156,14 @@ def save_template(call: Call, wanted: SaveTemplate) -> OneTemplate:
 def use_template(call: Call, wanted: UseTemplate) -> CreatedTasks:
     """Create the tasks of a template, all or none, with values for its parameters."""
     from toryo.formats import command_templates
-    from toryo.formats.task_templates import filled
+    from toryo.formats.task_templates import fill
 
     call.enter(wanted.project_id)
     found = _known(call, wanted)
     template = _read(found)
     _refuse_values(found.name, template, wanted.values)
     try:
-        tasks = filled(template, wanted.values)
+        tasks = fill(template, wanted.values)
     except command_templates.Unfit as unfit:
         raise Refusal(
             Code.VALIDATION_ERROR, say("A value does not fit: {why}", why=str(unfit)), "Use another value."
@@ -296,7 +296,7 @@ def _arguments(task: dict[str, Any], parent: str | None, after: list[str]) -> di
     return {_NAMES.get(name, name): value for name, value in {**task, "parent": parent, "depends_on": after}.items()}
 
 
-def _shown(each: TaskTemplate) -> ShownTemplate:
+def _as_answer(each: TaskTemplate) -> ShownTemplate:
     content = each.content  # was checked when it was saved
     return {
         "name": each.name,
@@ -313,4 +313,4 @@ def _shown(each: TaskTemplate) -> ShownTemplate:
 
 
 def _one(template: TaskTemplate) -> OneTemplate:
-    return {"success": True, "template": _shown(template), "definition": template.content}
+    return {"success": True, "template": _as_answer(template), "definition": template.content}

@@ -139,7 +139,7 @@ def show_webhooks(call: Call, wanted: ListWebhooks) -> Webhooks:
     newest = call.tx.webhooks.newest_entries(project.id)
     last = dict(zip(newest, _shown_deliveries(call, list(newest.values())), strict=True))
     found = call.tx.webhooks.of_project(project.id)
-    return {"success": True, "webhooks": [_shown(each, last.get(each.id)) for each in found]}
+    return {"success": True, "webhooks": [_as_answer(each, last.get(each.id)) for each in found]}
 
 
 class OneOf(Parameters):
@@ -229,7 +229,7 @@ def add_webhook(call: Call, wanted: AddWebhook) -> WebhookWithSecret:
         secret=call.new_token(WEBHOOK),
         events=tuple(dict.fromkeys(wanted.events)),
         failures_allowed=wanted.max_failures,
-        task=sources.given(wanted, {}),
+        task=sources.task_parameters(wanted, {}),
         runs_as=call.agent.id,
         login=sources.login(call),
         created_at=call.now,
@@ -269,7 +269,7 @@ def edit_webhook(call: Call, wanted: EditWebhook) -> OneWebhook:
         name=wanted.name or before.name,
         events=before.events if wanted.events is None else tuple(dict.fromkeys(wanted.events)),
         failures_allowed=before.failures_allowed if wanted.max_failures is None else wanted.max_failures,
-        task=sources.given(wanted, before.task, clearable_fields.nullable("edit_webhook")),
+        task=sources.task_parameters(wanted, before.task, clearable_fields.nullable("edit_webhook")),
         runs_as=call.agent.id,
         login=sources.login(call),
     )
@@ -390,10 +390,10 @@ def _known(call: Call, webhook_id: str) -> Webhook:
 def _answered(call: Call, webhook: Webhook) -> OneWebhook:
     newest = call.tx.webhooks.newest_entry(webhook.id)
     last = _shown_deliveries(call, [newest])[0] if newest is not None else None
-    return {"success": True, "webhook": _shown(webhook, last)}
+    return {"success": True, "webhook": _as_answer(webhook, last)}
 
 
-def _shown(each: Webhook, last: WebhookDelivery | None) -> ShownWebhook:
+def _as_answer(each: Webhook, last: WebhookDelivery | None) -> ShownWebhook:
     task: Any = each.task
     state: Any = each.state.value
     return {

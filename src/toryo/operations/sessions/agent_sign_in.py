@@ -226,7 +226,7 @@ def _on_the_spot(call: Call, agent: Agent, projects: Sequence[str]) -> SignedIn 
         for project_id in projects:
             snapshot, decision = launch_decisions.decide(call, agent.id, project_id, purpose, by_hand=True)
             if decision.action is Action.START:
-                program = program_choice.chosen(snapshot, purpose, decision.priority) or agent.program
+                program = program_choice.choose(snapshot, purpose, decision.priority) or agent.program
                 made = starts.order(call, snapshot, decision, purpose, program)
                 if made is not None:
                     return _consume(call, agent, made[0], by_passkey=True)

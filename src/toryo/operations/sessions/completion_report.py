@@ -85,13 +85,13 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
         if report.result == "success":
             _refuse_without_verdict(main)
             asked, keep = report.model_dump(), partial(_keep_result, call, main, report)
-            waiting = subtask_merges.awaited(call, tree_state, main, asked)
-            waiting = waiting or acceptance_checks.awaited(call, tree_state, main, asked, "report_completed", keep)
+            waiting = subtask_merges.await_merges(call, tree_state, main, asked)
+            waiting = waiting or acceptance_checks.await_checks(call, tree_state, main, asked, "report_completed", keep)
             if waiting is not None:
                 return _left_to_review(call, report) or _left_to_checks(call) or waiting
         after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
-        return task_reports.refused(call, refusal)
+        return task_reports.refusal_answer(call, refusal)
     _keep_result(call, after, report)
     told = words("reported", call.language)
     answer = told_to_leave(told, after.id, after.status.value)

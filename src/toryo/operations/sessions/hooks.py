@@ -33,13 +33,13 @@ class _Hooks:
             return answer
         if operation.leads:
             # Who may choose something else is not sent to ask first: `next` is the act that the refusal names.
-            again = next_action_answer.choosing(answer) if "alternatives" in answer else None
-            answer = {**answer, "next": again or next_action_answer.riding(call)}
+            again = next_action_answer.another_choice(answer) if "alternatives" in answer else None
+            answer = {**answer, "next": again or next_action_answer.preview(call)}
         waiting = call.tx.handovers.count_waiting(session.id)
         return {**answer, "notifications_pending": waiting} if waiting else answer
 
     def recorded(self, call: Call, answer: JsonObject) -> JsonObject:
-        return next_action_answer.dated(call, answer)
+        return next_action_answer.with_version(call, answer)
 
 
 session_hooks.install(_Hooks())

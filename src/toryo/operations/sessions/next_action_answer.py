@@ -1,13 +1,13 @@
 """Builds the answer with the next action: the step from the tables, its instruction, and its data.
 
-`told` is the answer of `get_next_action` with its effects (a look, a wait, an exit); `riding` is the next action
+`tell` is the answer of `get_next_action` with its effects (a look, a wait, an exit); `preview` is the next action
 carried by other answers, without effects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
 
 from toryo.domain.agents import Role
 from toryo.domain.fast_dataclasses import replace
@@ -41,12 +41,12 @@ _DELEGATION_WAITS = 3
 """Answers in one session that waited for a delegation; the last of them tells the session to leave."""
 
 
-def riding(call: Call) -> NextAction:
+def preview(call: Call) -> NextAction:
     """What `get_next_action` would say now; `get_next_action` itself where telling has an effect."""
     session = call.session
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, session)
-    if not next_action.riding(step, session, call.agent.role):
+    if not next_action.may_ride(step, session, call.agent.role):
         return {
             "action": "get_next_action",
             "instruction": words("get_next_action", _language(snapshot)),
@@ -55,12 +55,12 @@ def riding(call: Call) -> NextAction:
     return answer(call, snapshot, step)
 
 
-def choosing(refused: JsonObject) -> JsonObject:
+def another_choice(refused: JsonObject) -> JsonObject:
     """After a choice that was refused: another one."""
     return {"action": "select_action", "instruction": refused["instruction"], "tools": ["select_action"]}
 
 
-def told(call: Call, *, patient: bool = False) -> NextAction | Later:
+def tell(call: Call, *, patient: bool = False) -> NextAction | Later:
     """The next action, told: records that it was, and what its telling does.
 
     `patient` callers wait where there is nothing to say but that one waits.
@@ -70,7 +70,8 @@ def told(call: Call, *, patient: bool = False) -> NextAction | Later:
         conversations.lapse(call, session.project_id, session.agent_id)
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, session)
-    waits = step.action in next_action.WAITS and not _leaves(session, step)
+    leaves = step.action == "wait_for_delegation" and _waited_enough(session)
+    waits = step.action in next_action.WAITS and not leaves
     if waits and patient and call.may_wait:
         return Later(_topics(session), snapshot.talk.changes_at)
     said = answer(call, snapshot, step)
@@ -84,9 +85,9 @@ def told(call: Call, *, patient: bool = False) -> NextAction | Later:
     return said
 
 
-def _leaves(session: Session, step: Step) -> bool:
-    """It has waited often enough for its delegation: now it is told to leave."""
-    return step.action == "wait_for_delegation" and session.delegation_waits >= _DELEGATION_WAITS - 1
+def _waited_enough(session: Session) -> bool:
+    """For its delegation: now it is told to leave."""
+    return session.delegation_waits >= _DELEGATION_WAITS - 1
 
 
 def _topics(session: Session) -> frozenset[str]:
@@ -101,16 +102,14 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
     """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
     session = call.session
     case = next_action.case_of(snapshot, session)
-    how = _variants(call, case, step)
+    own = _own(step)
+    how = {"chat": session.purpose is Purpose.CHAT} if case is None else own.variant(call, case)
     key = key_of(step, call.agent.role, **how)
     said: NextAction = {
         "action": step.action,
         "state": step.state,
-        "instruction": _with_warning(
-            call,
-            case,
-            step,
-            _with_answers(call, case, step, words(key, _language(snapshot), **_words_of(call, snapshot, case, step))),
+        "instruction": _with_what_others_do(
+            call, case, own, words(key, _language(snapshot), **_words_of(call, snapshot, case, step))
         ),
         "tools": list(TOOLS[key]),
         "reason": step.reason,
@@ -119,26 +118,17 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
     return said if case is None else {**said, **_belongings(call, case, step)}
 
 
-_WITHOUT_ANSWERS = frozenset({"exit", "get_notifications", "logout", "report_model", "wait", "wait_for_answer"})
-
-
-def _with_answers(call: Call, case: RuleInput | None, step: Step, instruction: str) -> str:
-    """The instruction, and what became of the agent's questions since its last session left."""
-    if case is None or not case.main.questions_ever or step.action in _WITHOUT_ANSWERS:
+def _with_what_others_do(call: Call, case: RuleInput | None, own: _Own, instruction: str) -> str:
+    """The instruction, and what became of the agent's questions since its last session left; for an agent that is about
+    to change files, also which other tasks may change the same."""
+    if case is None:
         return instruction
-    answers = questions.told_since(call, case.main, case.main.left_at or 0, case.tree_state.project.settings.language)
-    return f"{answers}\n{instruction}" if answers else instruction
-
-
-def _with_warning(call: Call, case: RuleInput | None, step: Step, instruction: str) -> str:
-    """The instruction, and which other tasks may change the same files, for an agent that is about to change some."""
-    if case is None or step.action not in _CHANGES_FILES:
-        return instruction
-    warning = conflict_forecast.instruction(call, case.main)
+    if own.answers and case.main.questions_ever:
+        language = case.tree_state.project.settings.language
+        answers = questions.told_since(call, case.main, case.main.left_at or 0, language)
+        instruction = f"{answers}\n{instruction}" if answers else instruction
+    warning = conflict_forecast.instruction(call, case.main) if own.changes_files else ""
     return f"{instruction} {warning}" if warning else instruction
-
-
-_CHANGES_FILES = frozenset({"execute_task", "execute_subtask"})
 
 
 def _version(call: Call, snapshot: Snapshot) -> int:
@@ -147,7 +137,7 @@ def _version(call: Call, snapshot: Snapshot) -> int:
     return call.tx.events.last_fact(call.session.root_id or "")
 
 
-def dated(call: Call, result: JsonObject) -> JsonObject:
+def with_version(call: Call, result: JsonObject) -> JsonObject:
     """An answer with the version of what its own call has made of the facts: they are stored, and numbered, last."""
     if call.session.purpose is Purpose.CHAT:
         return result
@@ -164,28 +154,17 @@ def _language(snapshot: Snapshot) -> Language:
     return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
 
 
-def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]:
-    session = call.session
-    if case is None:
-        return {"chat": session.purpose is Purpose.CHAT}
-    if step.action in ("create_subtasks", "start"):
-        optional = case.tree_state.project.settings.decomposition is Decomposition.OPTIONAL
-        alone = case.agent.role is Role.MANAGER and not _active_workers(case)
-        return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
-    if step.action == "execute_task":
-        if facts.review_due(case):
-            return {"review": True}
-        fixing = facts.check_failed(case)
-        return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
-    if step.action == "wait_for_answer":
-        return {"in_review": facts.in_review(case)}
-    if step.action == "start_subtask":
-        return {"window_open": case.main.window_open and _made_before(case, session)}
-    if step.action == "wait_for_delegation":
-        return {"leave": _leaves(session, step)}
-    if step.action in ("review_and_resolve_blocks", "resolve_dependency_deadlock"):
-        return {"hopeless": not _may_do_something(call, case)}
-    return {}
+def _divided(_: Call, case: RuleInput) -> dict[str, bool]:
+    optional = case.tree_state.project.settings.decomposition is Decomposition.OPTIONAL
+    manager = case.agent.role is Role.MANAGER
+    return {"alone": manager and not _active_workers(case), "optional": optional and not manager}
+
+
+def _worked_on(call: Call, case: RuleInput) -> dict[str, bool]:
+    if facts.review_due(case):
+        return {"review": True}
+    fixing = facts.check_failed(case)
+    return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
 
 
 def _answered(call: Call, case: RuleInput) -> bool:
@@ -195,11 +174,13 @@ def _answered(call: Call, case: RuleInput) -> bool:
     )
 
 
-def _may_do_something(call: Call, case: RuleInput) -> bool:
-    """Whether any of the tools that the words name would be accepted for any of the tasks that they are about."""
-    if case.agent.role is Role.MANAGER:
-        return True
-    return any(_may_resolve(call, case, task) or _may_cancel(call, case, task) for task in case.front if _rests(task))
+def _hopeless(call: Call, case: RuleInput) -> dict[str, bool]:
+    """Whether none of the tools that the words name would be accepted for any of the tasks that they are about."""
+    resting = (task for task in case.front if _rests(task))
+    return {
+        "hopeless": case.agent.role is not Role.MANAGER
+        and not any(_may_resolve(call, case, task) or _may_cancel(call, case, task) for task in resting)
+    }
 
 
 def _rests(task: Task) -> bool:
@@ -290,21 +271,7 @@ def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
     if case.main.questions_ever:
         asked = [each for each in call.tx.questions.of_task(case.main.id) if not each.review]
         found["questions"] = [rendering.told_question(each) for each in asked[-_MANY:]]
-    if step.action in ("execute_subtask", "start_subtask"):
-        subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
-        assert subtask is not None
-        found["subtask"] = _subtask(call, subtask)
-        counted = [child for child in case.children if child.status is not Status.CANCELLED]
-        found["progress"] = {
-            "done": sum(1 for task in counted if task.status is Status.COMPLETED),
-            "total": len(counted),
-        }
-    if step.action == "review_and_resolve_blocks":
-        found["blocked_subtasks"] = [_stuck(call, case, task) for task in _own_front(case) if _is_stuck(task)]
-    if step.action == "resolve_dependency_deadlock":
-        found["waiting"] = _who_waits(case)
-    if step.action == "wait_for_others":
-        found["waits_for"] = [rendering.brief_task(task) for task in facts.at_work_for(case)[:_MANY]]
+    found |= _own(step).at_hand(call, case)
     if step.state == "fixing_checks":
         found["failed_checks"] = list(details.check_failures)
     if call.agent.role is Role.MANAGER and step.action in (*manager_rules.LOOKS, "report_completion"):
@@ -320,6 +287,17 @@ _REMINDS = 300
 def _reminder(description: str, *, known: bool) -> str:
     """Who has read its task is reminded of it with every answer, not told all of it again."""
     return description if not known or len(description) <= _REMINDS else description[:_REMINDS] + "… (get_my_task)"
+
+
+def _one_of_many(call: Call, case: RuleInput, subtask: Task | None) -> Belongings:
+    assert subtask is not None
+    counted = [child for child in case.children if child.status is not Status.CANCELLED]
+    done = sum(1 for task in counted if task.status is Status.COMPLETED)
+    return {"subtask": _subtask(call, subtask), "progress": {"done": done, "total": len(counted)}}
+
+
+def _stuck_subtasks(call: Call, case: RuleInput) -> Belongings:
+    return {"blocked_subtasks": [_stuck(call, case, task) for task in _own_front(case) if _is_stuck(task)]}
 
 
 def _subtask(call: Call, task: Task) -> CurrentSubtask:
@@ -378,9 +356,6 @@ def since_left(call: Call, case: RuleInput) -> SinceYouLeft:
 # --- what telling does -----------------------------------------------------------------------------------------------
 
 
-_LEAVES = {"wait": "workers", "wait_for_answer": "answer", "wait_for_others": "others"}
-
-
 def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
     session, main = call.session, case.main
     if case.agent.role is Role.MANAGER:
@@ -388,8 +363,8 @@ def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
             _look(call, case)
         if session.choice is not None and step.action not in ("start", "adjust", "wait"):
             call.change_session(choice=None, choice_event=None)
-    if step.action in _LEAVES:
-        end_of_session.record_wait(call, call.tx.tasks.find(main.id) or main, _LEAVES[step.action])
+    if (waits_for := _own(step).waits_for) is not None:
+        end_of_session.record_wait(call, call.tx.tasks.find(main.id) or main, waits_for)
         end_of_session.end_session(call, call.session, End.LEFT_TO_WAIT)
     elif step.action == "wait_for_delegation":
         waits = call.session.delegation_waits + 1
@@ -430,3 +405,50 @@ def _remember(call: Call, step: Step, newest: int) -> None:
             },
         )
     call.change_session(told=same, told_times=1, told_event=newest)
+
+
+# --- what is each action's own ---------------------------------------------------------------------------------------
+
+
+class _Own(NamedTuple):
+    variant: Callable[[Call, RuleInput], dict[str, bool]] = lambda *_: {}
+    """Which of its instructions is meant (`key_of`)."""
+    at_hand: Callable[[Call, RuleInput], Belongings] = lambda *_: Belongings()
+    """What it needs at hand, and no other does."""
+    answers: bool = True
+    """Whether what became of the agent's questions is told with it."""
+    changes_files: bool = False
+    waits_for: str | None = None
+    """What its session leaves to wait for."""
+
+
+def _own(step: Step) -> _Own:
+    return _OWN.get(step.action) or _Own()
+
+
+_OWN = {
+    "report_model": _Own(answers=False),
+    "get_notifications": _Own(answers=False),
+    "create_subtasks": _Own(_divided),
+    "start": _Own(_divided),
+    "execute_task": _Own(_worked_on, changes_files=True),
+    "start_subtask": _Own(
+        lambda call, case: {"window_open": case.main.window_open and _made_before(case, call.session)},
+        lambda call, case: _one_of_many(call, case, facts.next_subtask(case)),
+    ),
+    "execute_subtask": _Own(
+        at_hand=lambda call, case: _one_of_many(call, case, facts.current_subtask(case)), changes_files=True
+    ),
+    "review_and_resolve_blocks": _Own(_hopeless, _stuck_subtasks),
+    "resolve_dependency_deadlock": _Own(_hopeless, lambda _, case: {"waiting": _who_waits(case)}),
+    "wait_for_delegation": _Own(lambda call, _: {"leave": _waited_enough(call.session)}),
+    "wait_for_answer": _Own(lambda _, case: {"in_review": facts.in_review(case)}, answers=False, waits_for="answer"),
+    "wait_for_others": _Own(
+        at_hand=lambda _, case: {"waits_for": [rendering.brief_task(task) for task in facts.at_work_for(case)[:_MANY]]},
+        waits_for="others",
+    ),
+    "wait": _Own(answers=False, waits_for="workers"),
+    "exit": _Own(answers=False),
+    "logout": _Own(answers=False),
+}
+"""Beside its words and its tools (`workflow/instructions.py`)."""

@@ -92,16 +92,16 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported | Refused:
         raise task_reports.stopped_by_guard(call)
     verdict = Verdict(wanted.verdict)
     review_checks.refuse_contradiction(verdict, findings, wanted.summary)
-    found = review_checks.told(findings, wanted.summary)
+    found = review_checks.review_in_words(findings, wanted.summary)
     try:  # before anything is written
         moves.plan(call.tree_state(main), Order(main, Status.COMPLETED, call.actor, call.now))
     except Refusal as refusal:
-        return task_reports.refused(call, refusal)
+        return task_reports.refusal_answer(call, refusal)
     question = carried_out.reviewed_by(call, main)
     if question is not None:
         option = question.options[0 if verdict is Verdict.APPROVE else 1]
         given = Answer((option,), found or None)
-        review_rounds.taken(call, question, questions.answered(question, given, call.agent.id, call.now))
+        review_rounds.after_answer(call, question, questions.answered(question, given, call.agent.id, call.now))
     main = call.task(main.id)
     mutations.move(call, call.tree_state(main), main, Status.COMPLETED)
     call.tx.tasks.save_details(

@@ -26,7 +26,7 @@ def told_to_leave(told: str, task_id: str | None, status: str) -> Reported:
     return {"success": True, "action": "exit", "instruction": told, "task_id": task_id, "status": status}
 
 
-def refused(call: Call, refusal: Refusal) -> Refused:
+def refusal_answer(call: Call, refusal: Refusal) -> Refused:
     """Who was refused only because a delegation is open is told to wait for it from then on: an answer, because
     what is raised would take that back."""
     if refusal.code is not Code.DELEGATION_OPEN:

@@ -42,7 +42,7 @@ class NextAction(Parameters):
 )
 def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
     """Returns your next action. Call it after each step whose answer has no `next`, until it says exit."""
-    told = next_action_answer.told(call, patient=wanted.timeout_seconds > 0)
+    told = next_action_answer.tell(call, patient=wanted.timeout_seconds > 0)
     if isinstance(told, Later):
         return told
     answer: Result = {"success": True}
@@ -93,10 +93,10 @@ def get_my_task(call: Call, _: NoParameters) -> MyTask:
         call.change_session(fetched_at=call.now, fetched_event=call.tx.events.last())
         call.event("task.fetched", task=task)
     shown = _my_task(call, task)
-    if missing := subtask_work.missing(call, task):
+    if missing := subtask_work.unmerged_by_subtask(call, task):
         shown["unmerged"] = list(missing.values())
     told = [words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language)]
-    if offered := finding.offered(call, task, shown["description"]):
+    if offered := finding.memories_for(call, task, shown["description"]):
         shown["memories"] = offered
         told.append(words("memories", call.language))
     if session.purpose is Purpose.TASK and (warning := conflict_forecast.instruction(call, task)):

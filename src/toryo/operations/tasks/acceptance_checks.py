@@ -141,13 +141,13 @@ class CheckRun(Parameters):
     output: Printed = Field("", max_length=acceptance.LONGEST_OUTPUT, description="What was found, or its end.")
 
 
-def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
+def stored_checks(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
     """Checks as a task keeps them: what was given, and nothing of what was not."""
     given: list[Any] = [check.model_dump(exclude_none=True) for check in checks]
     return tuple(given)
 
 
-def awaited(
+def await_checks(
     call: Call,
     tree_state: TreeState,
     task: Task,
@@ -173,7 +173,7 @@ def awaited(
     asked = orjson.dumps({"report": report}).decode()
     if task.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
-        return failed(call, tree_state, task)
+        return failed_checks(call, tree_state, task)
     if task.checks is not Checks.RUNNING:
         task = _begin(call, tree_state, task, keep)
         if review_open(task):
@@ -217,7 +217,7 @@ def _in_review(call: Call, tree_state: TreeState, task: Task) -> Refused:
     return Refused(Refusal(Code.NOT_NOW, "The work is being reviewed.", told, task_id=task.id).answer())
 
 
-def failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
+def failed_checks(call: Call, tree_state: TreeState, task: Task) -> Refused:
     failures = list(call.tx.tasks.details(task.id).check_failures)
     names = due_checks.names_of(failures)
     key = "execute_task.fixing" if task.id == call.session.task_id else "execute_subtask.fixing"

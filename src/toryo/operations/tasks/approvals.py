@@ -12,7 +12,7 @@ from toryo.operations.messaging import messages
 
 
 def ask_approvers(call: Call, task: Task) -> None:
-    """Each of them gets a message; `overview/needs.py` lists the request for the same people."""
+    """Each of them gets a message; `overview/needs/` lists the request for the same people."""
     seeds = [task.assignee_id] if task.assignee_id is not None else []
     known = {agent.id: agent for agent in (*call.tx.agents.with_superiors(seeds), *call.tx.agents.owners())}
     tree = {agent.id: agent.reports_to for agent in known.values()}

@@ -67,7 +67,7 @@ def own(call: Call, task_id: str) -> tuple[TreeState, Task]:
     return tree_state, task
 
 
-def acted(call: Call, choice: Choice) -> None:
+def use_up_choice(call: Call, choice: Choice) -> None:
     """What a manager chose is used up by acting on it."""
     if call.session.choice is choice:
         call.change_session(choice=None, choice_event=None)
@@ -186,13 +186,13 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult
     mutations.refuse_restless(call, task)
     if to is Status.COMPLETED:
         asked = {"task_id": task.id, "status": to.value}
-        waiting = acceptance_checks.awaited(call, tree_state, task, asked, "update_task_status")
+        waiting = acceptance_checks.await_checks(call, tree_state, task, asked, "update_task_status")
         if waiting is not None:
             return waiting
     mutations.move(call, tree_state, task, to, reason)
     if to in (Status.FAILED, Status.COMPLETED):
         call.tx.tasks.save_details(task.id, **({"error": reason} if to is Status.FAILED else {"summary": reason}))
-    acted(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
+    use_up_choice(call, Choice.START if to is Status.IN_PROGRESS else Choice.ADJUST)
     return _moved(call.task(task.id), task.status, reason)
 
 

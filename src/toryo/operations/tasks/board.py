@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, NotRequired
 
+import orjson
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -14,7 +15,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
 from toryo.domain.tasks import CLOSED, Checks, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
-from toryo.operations.calls import deeds, rendering
+from toryo.operations.calls import deeds, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Id
@@ -100,6 +101,7 @@ class BoardTask(TypedDict):
     cost_usd: float | None
     insertions: int | None
     deletions: int | None
+    pool: NotRequired[schemas.Pool]
 
 
 class BoardColumn(TypedDict):
@@ -171,7 +173,7 @@ def _board(call: Call, project_id: str, wanted: ShowBoard, last: int) -> Board:
     counts = call.tx.glances.how_many_open(project_id)
     return {
         "success": True,
-        "tasks": _shown(call, project_id, cards),
+        "tasks": _as_answer(call, project_id, cards),
         "whole": not part and changed is None,
         "columns": [{"status": each.value, "count": counts[each], "more": more[each]} for each in _OPEN],
         "older": before,
@@ -239,7 +241,7 @@ def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[s
     return touched | waiting | parents  # type: ignore[operator] # those count their subtasks
 
 
-def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
+def _as_answer(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     if not cards:
         return []
     ids = [card.id for card in cards]
@@ -251,7 +253,7 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
         done[parent] += many if status == Status.COMPLETED else 0
     costs, lines = call.tx.glances.costs(ids), call.tx.glances.changed(ids)
     changes = requested_changes.standing(call, [card.id for card in cards if card.status == Status.COMPLETED])
-    return [
+    shown: list[BoardTask] = [
         {
             "task_id": card.id,
             "title": card.title,
@@ -283,6 +285,10 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
         }
         for card in cards
     ]
+    for card, one in zip(cards, shown, strict=True):
+        if card.pool is not None:
+            one["pool"] = {"capabilities": orjson.loads(card.pool)["capabilities"]}
+    return shown
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------
@@ -347,7 +353,7 @@ def _first(call: Call, task: Task) -> First | None:
     remedy = remedies.of_block(call, task, agent, call.tx.tasks.details(task.id).context)
     if remedy is None:
         return None
-    actions = deeds.shown(remedy.actions)
+    actions = deeds.as_answer(remedy.actions)
     return {"text": remedy.words, "actions": actions}
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toryo.domain.conflict_forecast import LONGEST_PATTERN, MOST_PATTERNS, ConflictPolicy, Meeting, told
+from toryo.domain.conflict_forecast import LONGEST_PATTERN, MOST_PATTERNS, ConflictPolicy, Meeting, paths_in_words
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import Worded, say
@@ -33,10 +33,10 @@ def of(call: Call, task: Task) -> list[schemas.MayConflict]:
     begun, found = snapshots.meetings(call.tx, project, task)
     waits = not begun and bool(task.touches) and task.status in (Status.TODO, Status.BACKLOG, Status.IN_PROGRESS)
     holds = waits and project.settings.conflict_policy is ConflictPolicy.HOLD
-    return [_shown(each, begun=begun, holds=holds and each.holds) for each in found]
+    return [_as_answer(each, begun=begun, holds=holds and each.holds) for each in found]
 
 
-def _shown(each: Meeting, *, begun: bool, holds: bool) -> schemas.MayConflict:
+def _as_answer(each: Meeting, *, begun: bool, holds: bool) -> schemas.MayConflict:
     return {
         "task_id": each.other.task_id,
         "title": each.other.title,
@@ -48,7 +48,7 @@ def _shown(each: Meeting, *, begun: bool, holds: bool) -> schemas.MayConflict:
 
 
 def _message(each: Meeting, *, begun: bool) -> Worded:
-    paths = told(each.paths)
+    paths = paths_in_words(each.paths)
     if begun:
         return say("may conflict with {task_id} in {paths}", task_id=each.other.task_id, paths=paths)
     return say("would meet {task_id} in {paths}", task_id=each.other.task_id, paths=paths)
@@ -62,7 +62,7 @@ def instruction(call: Call, task: Task) -> str:
     _, found = snapshots.meetings(call.tx, project, task)
     if not found:
         return ""
-    named = "; ".join(f"{each.other.task_id} in {told(each.paths)}" for each in found[:MOST_TOLD])
+    named = "; ".join(f"{each.other.task_id} in {paths_in_words(each.paths)}" for each in found[:MOST_TOLD])
     return words("may_conflict", project.settings.language, tasks=named)
 
 

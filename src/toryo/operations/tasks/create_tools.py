@@ -23,7 +23,7 @@ from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Parameters, Route, catalogue, operation
-from toryo.operations.calls.fields import Context, GivenPriority, Id, Text, Title
+from toryo.operations.calls.fields import Assignee, Context, GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_choices, listed_for
 from toryo.operations.calls.permissions import refuse_session
@@ -38,7 +38,11 @@ _MANAGERS = listed_for(Audience.MANAGER)
 """Parameters that mean nothing to workers, or that only managers decide."""
 
 
-Assignee = Annotated[Id | None, Field(default=None, description="One of your subordinates.")]
+Assigned = Annotated[Assignee | None, Field(default=None, description="A subordinate, or any.")]
+Anyone = Annotated[
+    given.GivenPool | None,
+    Field(default=None, description="Like any as assignee_id.", json_schema_extra=listed_for(Audience.NONE)),
+]
 Dependencies = Annotated[list[Id], Field(default_factory=list, max_length=60, description="Tasks to complete first.")]
 Checked = Annotated[Acceptance, Field(default_factory=list, description="Checked when success is reported.")]
 Changing = Annotated[Touches, Field(default_factory=list, description="Files it changes: repository paths, * and **.")]
@@ -72,7 +76,8 @@ class CreateTask(Parameters):
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     dependencies: Dependencies
-    assignee_id: Assignee
+    assignee_id: Assigned
+    pool: Anyone
     context: Context
     acceptance: Checked
     touches: Changing
@@ -125,7 +130,8 @@ class BatchTask(Parameters):
         "medium", description="Which first.", json_schema_extra=listed_for(Audience.MANAGER, plain=True)
     )
     dependencies: Dependencies = Field(description="Tasks to complete first: a local_id or task_id each.")
-    assignee_id: Assignee = Field(json_schema_extra=_MANAGERS)
+    assignee_id: Assigned = Field(json_schema_extra=_MANAGERS)
+    pool: Anyone
     context: Context = Field(json_schema_extra=_MANAGERS)
     acceptance: Checked = Field(
         description="Checked when success is reported: a file or a command each.", json_schema_extra=_MANAGERS
@@ -333,5 +339,5 @@ def _create(
                 mutations.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")
         parent = call.task(parent.id)
     made = mutations.create(call, tree_state.project, parent, drafts)
-    below_main_task.acted(call, Choice.ADJUST)
+    below_main_task.use_up_choice(call, Choice.ADJUST)
     return made

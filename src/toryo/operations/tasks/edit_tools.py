@@ -36,7 +36,7 @@ def update_task(call: Call, wanted: UpdateTask) -> Updated:
     """Change a subtask."""
     task = below_main_task.own(call, wanted.task_id)[1]
     updated = mutations.edit(call, task, **given.edit(wanted))
-    below_main_task.acted(call, Choice.ADJUST)
+    below_main_task.use_up_choice(call, Choice.ADJUST)
     language = call.project(task.project_id).settings.language
     told = words("updated" if updated else "unchanged", language)
     return {"success": True, "task_id": task.id, "updated_fields": updated, "message": told}
@@ -71,7 +71,7 @@ def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependen
     """Change what a subtask waits for."""
     task = below_main_task.own(call, wanted.task_id)[1]
     changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
-    below_main_task.acted(call, Choice.ADJUST)
+    below_main_task.use_up_choice(call, Choice.ADJUST)
     return {
         "success": True,
         "task_id": task.id,

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from toryo.clearable_fields import nullable
+from toryo.domain import pools
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
-from toryo.domain.tasks import Start, priority_named
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.tasks import Pool, Start, Task, priority_named
+from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.tasks import acceptance_checks, mutations
 
 Noun = TypeVar("Noun")
@@ -23,16 +26,36 @@ Noun = TypeVar("Noun")
 READ: Mapping[str, Callable[[Any], Any]] = {
     "priority": priority_named,
     "dependencies": tuple,
-    "acceptance": acceptance_checks.kept,
+    "acceptance": acceptance_checks.stored_checks,
     "touches": patterns,
     "start": lambda start: start and Start(start),
+    "pool": lambda pool: pools.of(pool.capabilities),
 }
 """How the domain reads a field that is written in another way than it is kept. All others are kept as they are."""
 
 
+class GivenPool(Parameters):
+    capabilities: list[Annotated[str, Field(max_length=100)]] = Field(
+        default_factory=list, max_length=50, description="All that its agent needs to have; none: any worker."
+    )
+
+
 def draft(wanted: BaseModel) -> Draft:
     """The task that is described. Raises Refusal."""
-    return noun(Draft, wanted)
+    found = noun(Draft, wanted)
+    pool = pools.written(found.assignee_id)
+    return found if pool is None else replace(found, assignee_id=None, pool=pool)
+
+
+def taker(wanted: BaseModel, now: Task) -> tuple[str | None, Pool | None]:
+    """Who has a task after an edit: its assignee, or the pool if it has none."""
+    said: Any = wanted
+    if "assignee_id" in wanted.model_fields_set:
+        pool = pools.written(said.assignee_id)
+        return (said.assignee_id, None) if pool is None else (None, pool)
+    if "pool" in wanted.model_fields_set:
+        return (None, READ["pool"](said.pool)) if said.pool is not None else (now.assignee_id, None)
+    return now.assignee_id, now.pool if now.assignee_id is None else None
 
 
 def noun(kind: Callable[..., Noun], wanted: BaseModel) -> Noun:

@@ -6,20 +6,22 @@ What is in line is started by `mutations.start_line`, in the order of the line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from toryo.domain import moves, task_readiness
+from toryo.domain import moves, pools, task_readiness
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.calls import schemas
+from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import mutations
 from toryo.workflow import line_rules
 from toryo.workflow.reasons import REASONS
 from toryo.workflow.snapshot import RuleInput
 
+LINES = "lines"
 EXACT = 100
 """Places up to here are counted."""
 NAMED = 3
@@ -32,13 +34,12 @@ def place(call: Call, task: Task) -> schemas.Line | None:
     if project is None or not task.in_line(project.settings.start):
         return None
     tree_state = call.tree_state(task)
-    agent = tree_state.agents.get(task.assignee_id or "")
-    if agent is None or not task_readiness.in_line(tree_state, task):
+    if not task_readiness.in_line(tree_state, task):
         return None
     before = call.tx.tasks.before_in_line(task, project.settings.start, EXACT)
     named: list[schemas.NamedTask] = [{"task_id": task_id, "title": title} for task_id, title in before[:NAMED]]
     return {
-        "agent_id": agent.id,
+        "agent_id": task.assignee_id,
         "place": len(before) + 1,
         "before": named,
         "message": _waits_for(call, tree_state, task, before),
@@ -46,33 +47,69 @@ def place(call: Call, task: Task) -> schemas.Line | None:
 
 
 def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[tuple[str, str]]) -> Worded:
-    assert task.assignee_id is not None
-    hindered = next(task_readiness.hindrances(tree_state, task), None)
+    hindered = next((each for each in task_readiness.hindrances(tree_state, task) if each is not _NOBODY), None)
     if hindered is not None and tree_state.tree.dependency_failed(task):  # somebody has to change something first
         return together((moves.refusal_to_start(tree_state, task, hindered).message,))
-    place = say("It starts by itself: first in the line of {agent_id}.", agent_id=task.assignee_id)
-    if before:
-        place = say(
-            "It starts by itself: number {place} in the line of {agent_id}, after {title}.",
-            place=f"{len(before) + 1}{'' if len(before) < EXACT else '+'}",
-            agent_id=task.assignee_id,
-            title=quoted(before[0][1]),
-        )
     why: Worded | str = ""
     if hindered is not None:
         if not before or hindered is not StartBlocker.PARALLEL_LIMIT:
             why = moves.refusal_to_start(tree_state, task, hindered).message
     elif not before:
-        case = RuleInput(call.snapshot(task.assignee_id, task.project_id), tree_state, task)
-        reason = line_rules.decide(case)
-        rows = (row.words for row in line_rules.LINE_ROWS if row.then.reason == reason)
-        said = REASONS[reason].words if reason is not None and reason in REASONS else ""
-        why = constant(said or next(rows, "")) if reason is not None else ""
-    return together((place, why))
+        why = _of_pool(tree_state, task) if task.assignee_id is None else _kept(call, tree_state, task)
+    return together((_in_line(task, before), why))
+
+
+_NOBODY = StartBlocker.UNASSIGNED
+"""Does not prevent a task that goes to anyone who is free: no other one without an assignee is in a line."""
+
+
+def _in_line(task: Task, before: Sequence[tuple[str, str]]) -> Worded:
+    place = f"{len(before) + 1}{'' if len(before) < EXACT else '+'}"
+    if task.assignee_id is None:
+        if not before:
+            return say("It starts by itself: first of those that go to anyone who is free.")
+        return say(
+            "It starts by itself: number {place} of those that go to anyone who is free, after {title}.",
+            place=place,
+            title=quoted(before[0][1]),
+        )
+    if not before:
+        return say("It starts by itself: first in the line of {agent_id}.", agent_id=task.assignee_id)
+    return say(
+        "It starts by itself: number {place} in the line of {agent_id}, after {title}.",
+        place=place,
+        agent_id=task.assignee_id,
+        title=quoted(before[0][1]),
+    )
+
+
+def _of_pool(tree_state: TreeState, task: Task) -> Worded | str:
+    """What keeps a task of a pool: nobody could do it, or nobody is free for it."""
+    if not pools.takers(tree_state, task):
+        return pools.nobody(tree_state, task)
+    return constant("Nobody who could do it is free.")
+
+
+def _kept(call: Call, tree_state: TreeState, task: Task) -> Worded | str:
+    assert task.assignee_id is not None
+    case = RuleInput(call.snapshot(task.assignee_id, task.project_id), tree_state, task)
+    reason = line_rules.decide(case)
+    rows = (row.words for row in line_rules.LINE_ROWS if row.then.reason == reason)
+    said = REASONS[reason].words if reason is not None and reason in REASONS else ""
+    return constant(said or next(rows, "")) if reason is not None else ""
+
+
+def go_on(call: Call) -> int:
+    """What may keep several lines is over. Answers how many lines there were."""
+    found = call.tx.tasks.lines()
+    for project_id, agent_id in found:
+        start = partial(mutations.start_line, call, project_id, agent_id)
+        fault_isolation.fenced(call, LINES, start, None, project_id=project_id)
+    return len(found)
 
 
 def go_on_in(call: Call, project_id: str) -> None:
-    """The project, or how it starts tasks, has changed."""
+    """The project, how it starts tasks, or who belongs to it has changed."""
     for project, agent_id in call.tx.tasks.lines():
         if project == project_id:
             mutations.start_line(call, project_id, agent_id)

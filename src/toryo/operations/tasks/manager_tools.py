@@ -19,11 +19,11 @@ from toryo.domain.times import iso, parse
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
-from toryo.operations.calls.fields import Id, Lines
+from toryo.operations.calls.fields import Assignee, Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import DetailedResult, Result, Said
-from toryo.operations.tasks import below_main_task, mutations, subtask_work
+from toryo.operations.tasks import below_main_task, given, mutations, subtask_work
 from toryo.operations.translations import words
 from toryo.workflow import facts, manager_rules, next_action
 from toryo.workflow.snapshot import RuleInput
@@ -171,7 +171,7 @@ def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions
     ]
     ended.sort(key=lambda each: (each.completed_at or 0, each.id), reverse=True)
     details = call.tx.tasks.details_of(each.id for each in ended[: wanted.limit])
-    missing = subtask_work.missing(call, parent)
+    missing = subtask_work.unmerged_by_subtask(call, parent)
     completions: list[Completion] = [
         {
             "task_id": each.id,
@@ -308,7 +308,7 @@ def get_subordinate_profile(call: Call, wanted: SubordinateProfile) -> ProfileRe
 
 class AssignTask(Parameters):
     task_id: Id = Field(description="A task below your main task, not in progress.", json_schema_extra=PLAIN)
-    assignee_id: Id | None = Field(description="One of your subordinates; null unassigns.")
+    assignee_id: Assignee | None = Field(description="A subordinate; any: who is free; null: nobody.")
 
 
 @operation("assign_task", shown_to=Audience.MANAGER, grant=Grant.MANAGER, parameters=AssignTask, leads=True)
@@ -316,10 +316,11 @@ def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
     """Assign a subtask. This does not start it."""
     tree_state, main = below_main_task.main_task(call)
     task = below_main_task.below(call, tree_state, main, wanted.task_id)
-    if wanted.assignee_id is not None:
-        creation_rules.refuse_assignee(tree_state, call.agent, wanted.assignee_id)
-    mutations.assign(call, tree_state, task, wanted.assignee_id)
-    below_main_task.acted(call, Choice.ADJUST)
+    assignee_id, pool = given.taker(wanted, task)
+    if assignee_id is not None:
+        creation_rules.refuse_assignee(tree_state, call.agent, assignee_id)
+    mutations.assign(call, tree_state, task, assignee_id, pool)
+    below_main_task.use_up_choice(call, Choice.ADJUST)
     stored = call.task(task.id)
     return {
         "success": True,

@@ -73,7 +73,7 @@ def _move(call: Call, task_id: str, to: Status, reason: str) -> MoveResult:
         before = task.status
         mutations.refuse_restless(call, task)
         mutations.move(call, tree_state, task, to, reason)
-        below_main_task.acted(call, Choice.ADJUST)
+        below_main_task.use_up_choice(call, Choice.ADJUST)
     return {
         "success": True,
         "task_id": task.id,

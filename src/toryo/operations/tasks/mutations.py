@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from toryo.deeds import Blank, deed
 from toryo.domain import dependencies as graph
 from toryo.domain import ids, moves, queue, review_checks, task_readiness
-from toryo.domain.agents import SYSTEM
+from toryo.domain.agents import SYSTEM, Agent, Role
 from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.delegations import failed
 from toryo.domain.errors import Code, Refusal
@@ -24,19 +24,20 @@ from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
+from toryo.domain.pools import takers
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import VERBS, AcceptanceCheck, Approval, Checks, Details, Priority, Start, Status, Task
+from toryo.domain.tasks import VERBS, AcceptanceCheck, Approval, Checks, Details, Pool, Priority, Start, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.messaging import mailboxes, messages, notifications
-from toryo.operations.tasks import approvals, questions
+from toryo.operations.tasks import approvals, pools, questions
 from toryo.workflow import line_rules
 from toryo.workflow.snapshot import RuleInput
 
@@ -121,9 +122,13 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for review in waiting:
         start_review(call, _stored(call, review.id))
     freed = [each for each in first.values() if each.in_progress and not last[each.id].in_progress]
-    begun = [each for each in last.values() if each.children_ever and each.in_progress]
-    below = [child for each in begun for child in call.tx.tasks.tree(each.root_id).children(each)]
-    go_on(call, [*last.values(), *_met(call, last, behind), *below], freed)
+    go_on(call, [*last.values(), *_met(call, last, behind), *_below(call, last.values())], freed)
+
+
+def _below(call: Call, changed: Iterable[Task]) -> list[Task]:
+    """The parts of tasks that do not keep theirs."""
+    open_ones = [each for each in changed if each.children_ever and each.open and not task_readiness.keeps_parts(each)]
+    return [part for each in open_ones for part in call.tx.tasks.tree(each.root_id).descendants(each)]
 
 
 def _by_hand(change: Change, actor: Actor) -> Task:
@@ -253,22 +258,24 @@ def go_on(call: Call, changed: Iterable[Task], freed: Iterable[Task] = ()) -> No
     lines = {
         (task.project_id, task.assignee_id) for task in changed if not task.dependencies_left and _waits(call, task)
     }
-    lines |= {(task.project_id, task.assignee_id) for task in freed if not task.for_queue}
-    found = {(project_id, agent_id) for project_id, agent_id in lines if agent_id is not None}
+    lines |= {(task.project_id, task.assignee_id) for task in freed if task.assignee_id and not task.for_queue}
     if call.later_lines is not None:
-        call.later_lines |= found
+        call.later_lines |= lines
         return
-    for project_id, agent_id in sorted(found):
-        start_line(call, project_id, agent_id)
+    _start_lines(call, lines)
 
 
 @contextmanager
 def lines_later(call: Call) -> Iterator[None]:
     """Several changes of one task are one act: its line goes on after the last of them."""
-    call.later_lines = later = set[tuple[str, str]]()
+    call.later_lines = later = set[tuple[str, str | None]]()
     yield
     call.later_lines = None
-    for project_id, agent_id in sorted(later):
+    _start_lines(call, later)
+
+
+def _start_lines(call: Call, lines: Iterable[tuple[str, str | None]]) -> None:
+    for project_id, agent_id in sorted(lines, key=lambda line: (line[0], line[1] or "")):
         start_line(call, project_id, agent_id)
 
 
@@ -295,25 +302,47 @@ def put_in_line(call: Call, task: Task) -> Task:
         return move(call, call.tree_state(waiting), waiting, Status.TODO, "it was approved")
 
 
-def start_line(call: Call, project_id: str, agent_id: str) -> None:
-    """Starts the first tasks of an agent's line, as far as they are ready and it has places."""
+def start_line(call: Call, project_id: str, agent_id: str | None) -> None:
+    """Starts the first tasks of an agent's line, and of those for anyone, as far as they are ready and
+    it has places; without an agent, those that go to anyone who is free, at all that are."""
     project = call.tx.projects.find(project_id)
-    agent = call.tx.agents.find(agent_id)
-    if project is None or agent is None or not project.active or agent.human:  # a person begins what they want to begin
+    if project is None or not project.active:
         return
+    if agent_id is None:
+        _start_pool(call, project)
+        return
+    agent = call.tx.agents.find(agent_id)
+    if agent is None or agent.human:  # a person begins what they want to begin
+        return
+    start = project.settings.start
     for parts in (False, True):
         kept, goes_on = 0, True
         while goes_on and kept < MOST_KEPT:
-            found = call.tx.tasks.ready_in_line(project_id, agent_id, project.settings.start, kept + LOOK, parts=parts)
-            goes_on = len(found) == kept + LOOK
+            most = kept + LOOK
+            pool = not parts and agent.managed and agent.role is Role.WORKER
+            found = call.tx.tasks.ready_in_line(project_id, agent_id, start, most, parts=parts, pool=pool)
+            goes_on = len(found) == most
             for task in found[kept:]:
-                reason = _kept_in_line(call, task, project.settings.start)
+                of_pool = task.assignee_id is None
+                reason = _kept_from(call, task, agent) if of_pool else _kept_in_line(call, task, start)
                 kept += reason is not None
-                if reason is not None and reason not in line_rules.OF_ONE_TASK:
+                if reason is not None and not of_pool and reason not in line_rules.OF_ONE_TASK:
                     goes_on = False
                     break
         if not kept:  # nothing is behind
             return
+
+
+def _start_pool(call: Call, project: Project) -> None:
+    free, kept, goes_on = pools.free(call, project.id), 0, True
+    while free and goes_on and kept < MOST_KEPT:
+        found = call.tx.tasks.ready_in_pool(project.id, kept + LOOK)
+        goes_on = len(found) == kept + LOOK
+        for task in found[kept:]:
+            agents = call.tx.agents.find_all(free)
+            taker = next((agent.id for agent in agents if _kept_from(call, task, agent) is None), None)
+            kept += taker is None
+            free = [agent_id for agent_id in free if agent_id != taker]
 
 
 def _kept_in_line(call: Call, task: Task, of_project: Start) -> str | None:
@@ -326,12 +355,56 @@ def _kept_in_line(call: Call, task: Task, of_project: Start) -> str | None:
     reason = line_rules.decide(RuleInput(snapshot, call.tree_state(current), current))
     if reason is not None:
         return reason
+    return _started(call, partial(_start_next, call, current))
+
+
+def _kept_from(call: Call, task: Task, agent: Agent) -> str | None:
+    """Why an agent does not take a task of a pool; None: it has, or another one had."""
+    current = _stored(call, task.id)
+    if current.assignee_id is not None or not current.in_line(Start.MANUAL):
+        return None
+    tree_state = call.tree_state(current, agent.id)
+    if agent not in takers(tree_state, current) or tree_state.busy.get(agent.id):
+        return line_rules.OWN_PART
+    given = replace(current, assignee_id=agent.id)
+    snapshot = call.snapshot(agent.id, current.project_id)
+    would = replace(tree_state, tree=tree_state.tree.changed(given))
+    reason = line_rules.decide(RuleInput(snapshot, would, given))
+    if reason is not None:
+        return reason
+    if not pools.has_place(call, snapshot, current):
+        return pools.NO_PLACE
+    return _started(call, partial(_take, call, current, agent.id))
+
+
+def _started(call: Call, begin: Callable[[], object]) -> str | None:
     with as_server(call):
-        moved = attempted(
-            call,
-            partial(move, call, call.tree_state(current), current, Status.IN_PROGRESS, "it was next in line"),
-        )
+        moved = attempt(call, begin)
     return moved.code.value if isinstance(moved, Refusal) else None
+
+
+def _start_next(call: Call, task: Task) -> None:
+    move(call, call.tree_state(task), task, Status.IN_PROGRESS, "it was next in line")
+
+
+def _take(call: Call, task: Task, agent_id: str) -> None:
+    given = call.tx.tasks.save(task, replace(task, assignee_id=agent_id, moved_at=call.now, updated_at=call.now))
+    data = {"from": None, "to": agent_id, "reason": "it was free first"}
+    call.event("task.assigned", task=given, fact=True, data=data)
+    move(call, call.tree_state(given), given, Status.IN_PROGRESS, "an agent was free for it")
+
+
+def give_back(call: Call, task: Task, reason: str) -> None:
+    """An agent that could not begin a task of a pool: it goes to another one, if there is one."""
+    assert task.pool is not None
+    assert task.assignee_id is not None
+    agent_id, pool = task.assignee_id, replace(task.pool, passed=(*task.pool.passed, task.assignee_id))
+    with lines_later(call), as_server(call):
+        back = move(call, call.tree_state(task), task, Status.TODO, reason)
+        given = replace(back, assignee_id=None, pool=pool, start=Start.WHEN_READY, unreported_ends=0, idle_launches=0)
+        call.tx.tasks.save(back, given)
+        call.event("task.assigned", task=given, fact=True, data={"from": agent_id, "to": None, "reason": reason})
+        go_on(call, [given])
 
 
 # --- reviews that begin by themselves ---------------------------------------------------------------------------------
@@ -347,9 +420,10 @@ def start_review(call: Call, review: Task) -> bool:
     elif review.in_progress:
         return False
     elif agent is not None:
-        tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
+        others = tree_state.busy.get(agent.id, frozenset()) - _above_reviewed(call, review)
+        tree_state = replace(tree_state, busy={agent.id: _at_work(call, others)})
     with as_server(call):
-        moved = attempted(call, partial(move, call, tree_state, review, to, why))
+        moved = attempt(call, partial(move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
 
 
@@ -392,6 +466,16 @@ def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
     if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
         return True
     return bool(set(task_readiness.hindrances(tree_state, review)) - _DELAYS_A_REVIEW)
+
+
+def _above_reviewed(call: Call, review: Task) -> set[str]:
+    """The tasks that wait for what is reviewed: a reviewer who has one of these would wait for itself."""
+    found: set[str] = set()
+    above = call.tx.tasks.find(review.review_of or "")
+    while above is not None and above.parent_id is not None:
+        above = call.tx.tasks.find(above.parent_id)
+        found |= {above.id} if above is not None else set()
+    return found
 
 
 def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
@@ -691,7 +775,9 @@ def _made(
     approval: Approval, status: Status, requested_by: str | None,
 ) -> Created:  # fmt: skip
     """A new task, with its event. What an agent creates, it starts, unless it says otherwise."""
-    if draft.agent_type is None and made_by_agent(call):
+    if draft.pool is not None:
+        draft = replace(draft, start=draft.start or Start.WHEN_READY)
+    elif draft.agent_type is None and made_by_agent(call):
         draft = replace(draft, start=draft.start or Start.MANUAL)
     task = Task(
         id=task_id,
@@ -731,8 +817,9 @@ def _correlation(call: Call) -> str:
 # --- changing without moving -----------------------------------------------------------------------------------------
 
 
-def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | None) -> Task:
-    """Gives a task to somebody else (or nobody), taking its open self-made subtasks along. Not while in progress."""
+def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | None, pool: Pool | None = None) -> Task:
+    """Gives a task to somebody else (or nobody, or with `pool` to anyone), taking its open self-made subtasks
+    along. Not while in progress."""
     if task.in_progress and not call.actor.person:
         raise Refusal(
             Code.NOT_NOW,
@@ -759,7 +846,9 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         members = call.tx.agents.members_among(task.project_id, [assignee_id] if assignee_id is not None else [])
         agent = call.tx.agents.find(assignee_id or "")
         review_checks.refuse_reviewer(agent, reviewed, members, question.id if question is not None else None)
-    given = _assigned(call, task, assignee_id, task.created_by)
+    given = replace(_assigned(call, task, assignee_id, task.created_by), pool=pool)
+    if pool is not None:
+        given = replace(given, start=Start.WHEN_READY)
     changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
     changed += [
         _unapproved(
@@ -781,11 +870,13 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
             cancel_reviews(call, each.id)
     _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to someone else")
     if call.actor.person:
-        told = f"{call.actor.id} assigned {quoted(task.title)} to {assignee_id or 'no one'}."
+        to = assignee_id or ("no one" if pool is None else "anyone who is free")
+        told = f"{call.actor.id} assigned {quoted(task.title)} to {to}."
         tell_above(call, task, "plan_change", told)
     hint(call, changed)
     _start_reviews_after_giving(call, task, assignee_id)
-    go_on(call, [_stored(call, each.id) for each in changed], [each for each in before.values() if each.in_progress])
+    stored = [_stored(call, each.id) for each in changed]
+    go_on(call, [*stored, *_below(call, stored)], [each for each in before.values() if each.in_progress])
     return _stored(call, task.id)
 
 
@@ -879,11 +970,13 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
     of_task = {name: told.pop(name) for name in changes if name in _OF_TASK}
     if "title" in of_task:
         of_task["title"] = of_task["title"].strip()
+    if "start" in of_task and task.pool is not None and task.assignee_id is None:  # no agent of the project's setting
+        of_task["start"] = of_task["start"] or Start.WHEN_READY
     after = replace(task, **of_task)
     wanted = {name: value for name, value in told.items() if value != getattr(before, name)}
     if "acceptance" in wanted:
         if task.review_of is not None:
-            raise review_checks.unchecked(task)
+            raise review_checks.refusal_of_checks(task)
         after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
         if task.checks is Checks.IN_REVIEW:  # by other checks than those that count now
             questions.withdraw_all(call, task, "checks_changed")
@@ -901,7 +994,7 @@ def edit(call: Call, task: Task, **changes: Unpack[Edit]) -> list[str]:
         call, after, "plan_change", f"Your task was edited: {', '.join(changed)}. Read it again: get_my_task."
     )
     hint(call, [after])
-    go_on(call, [after])
+    go_on(call, [after, *_below(call, [after])])
     return changed
 
 

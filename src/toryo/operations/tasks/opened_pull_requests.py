@@ -8,9 +8,9 @@ from toryo.operations.calls.call import Call
 
 
 def of(call: Call, task_id: str) -> schemas.PullRequest | None:
-    return shown(call.tx.worktrees.pull_requests([task_id]).get(task_id))
+    return as_answer(call.tx.worktrees.pull_requests([task_id]).get(task_id))
 
 
-def shown(job: WorktreeJob | None) -> schemas.PullRequest | None:
+def as_answer(job: WorktreeJob | None) -> schemas.PullRequest | None:
     told = job.pull_request if job is not None else None
     return {"url": told["url"], "number": told["number"], "state": told["state"]} if told is not None else None

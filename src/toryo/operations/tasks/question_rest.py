@@ -89,7 +89,7 @@ class ShowQuestion(Parameters):
 )
 def show_question(call: Call, wanted: ShowQuestion) -> OneQuestion:
     """One question of an agent, with its answer."""
-    return _shown(call, _known(call, wanted.question_id))
+    return _as_answer(call, _known(call, wanted.question_id))
 
 
 class AnswerQuestion(Parameters):
@@ -110,7 +110,7 @@ class AnswerQuestion(Parameters):
 def answer_question(call: Call, wanted: AnswerQuestion) -> OneQuestion:
     """Answer a question. The first answer counts; its agent goes on once none of its questions is open."""
     question = _entered(call, wanted.question_id)
-    return _shown(call, _answer(call, question, Answer(tuple(wanted.choices), wanted.text)))
+    return _as_answer(call, _answer(call, question, Answer(tuple(wanted.choices), wanted.text)))
 
 
 class AnswerQuestions(Parameters):
@@ -156,10 +156,10 @@ def withdraw_question(call: Call, wanted: WithdrawQuestion) -> OneQuestion:
     """Withdraw a question without an answer: its agent goes on and decides itself."""
     question = _entered(call, wanted.question_id)
     if question.state is State.WITHDRAWN:
-        return _shown(call, question)
+        return _as_answer(call, question)
     if question.review and question.open:
         raise review_checks.not_withdrawn(question.id, question.task_id)
-    return _shown(call, carried_out.withdraw(call, question, (wanted.reason or "").strip() or None))
+    return _as_answer(call, carried_out.withdraw(call, question, (wanted.reason or "").strip() or None))
 
 
 def _answer(call: Call, question: Question, answer: Answer) -> Question:
@@ -169,7 +169,7 @@ def _answer(call: Call, question: Question, answer: Answer) -> Question:
     if question.review:
         if not after.approved and after.written is None:
             raise review_checks.nothing_requested()
-        review_rounds.taken(call, question, after)
+        review_rounds.after_answer(call, question, after)
         return after
     carried_out.end(call, question, after)
     for other in call.tx.questions.open_alike(question.project_id, question.alike):
@@ -200,5 +200,5 @@ def _not_found(question_id: str) -> Refusal:
     )
 
 
-def _shown(call: Call, question: Question) -> OneQuestion:
+def _as_answer(call: Call, question: Question) -> OneQuestion:
     return {"success": True, "question": rendering.question(question, call.now)}

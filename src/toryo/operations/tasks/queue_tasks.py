@@ -163,7 +163,7 @@ def filed_one(call: Call, filing: Filing) -> Filed:
         return {**succeeded, **show(call, task), **_standing_still(call, task)}
     [made] = filing.tasks
     unserved = no_agent(made.task.agent_type) if filing.unserved else StandingStill()
-    return {**succeeded, **shown(made.task, made.details, made.depends_on), **unserved}
+    return {**succeeded, **as_answer(made.task, made.details, made.depends_on), **unserved}
 
 
 def filed_all(filing: Filing) -> FiledAll:
@@ -288,14 +288,14 @@ def show_all(call: Call, tasks: Sequence[Task]) -> list[schemas.QueueTask]:
     """As `show`, with as many statements for many as for one."""
     ids = [task.id for task in tasks]
     details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
-    return [shown(task, details[task.id], edges.get(task.id, [])) for task in tasks]
+    return [as_answer(task, details[task.id], edges.get(task.id, [])) for task in tasks]
 
 
 _STATUS: dict[Status, schemas.QueueStatus] = {status: status.value for status in Status} | {Status.TODO: "pending"}
 """A queue's word for what waits is another one."""
 
 
-def shown(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueTask:
+def as_answer(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueTask:
     return {
         "task_id": task.id,
         "id": task.id,

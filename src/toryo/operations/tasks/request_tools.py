@@ -117,7 +117,7 @@ def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} is not an active member of this project.", assignee_id=assignee.id),
-            reachable_agents.told(call.tx, call.caller),
+            reachable_agents.ids_in_words(call.tx, call.caller),
         )
     return assignee
 

@@ -49,7 +49,7 @@ def about(call: Call, task_ids: Iterable[str]) -> set[str]:
     return call.tx.tasks.reviewed_by(task_ids, CHANGES_TO)
 
 
-def shown(task: Task | None) -> schemas.RequestedChanges | None:
+def as_answer(task: Task | None) -> schemas.RequestedChanges | None:
     return None if task is None else _of_task(task)
 
 

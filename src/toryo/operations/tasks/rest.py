@@ -18,7 +18,7 @@ from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import GivenPriority, GivenStatus, Id, Lines, Text, Title
+from toryo.operations.calls.fields import Assignee, GivenPriority, GivenStatus, Id, Lines, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
@@ -57,11 +57,18 @@ STARTS = (
 )
 
 
+POOL = (
+    "Instead of an assignee: anyone who is free first, of the workers with these capabilities. It is assigned when it "
+    "starts. As assignee_id: any, or any:python,tests."
+)
+
+
 class FileTask(Parameters):
     project_id: Id = Field(description="The project.")
     title: Title = Field(description="The title: what to do, in one line.")
     description: Text = Field("", description="What exactly, and how to see that it is done.")
-    assignee_id: Id | None = Field(None, description="The assignee: a member of the project.")
+    assignee_id: Assignee | None = Field(None, description="The assignee: a member of the project; any: see pool.")
+    pool: given.GivenPool | None = Field(None, description=POOL)
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
     priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
     dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
@@ -92,17 +99,18 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     parent = _parent(call, project, wanted.parent_task_id)
-    assignees.refuse(call, project, wanted.assignee_id, wanted.agent_type)
     draft = replace(given.draft(wanted), start=_start(project, wanted))
+    assignees.refuse(call, project, draft.assignee_id, draft.agent_type, draft.pool)
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
         creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
     to = status_named(wanted.status)
-    assignees.refuse_nobody(to, wanted.assignee_id)
+    assignees.refuse_nobody(to, draft.assignee_id, draft.pool)
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
     tree_state = call.tree_state(made.task)
-    waits = task_readiness.in_line(tree_state, made.task) and tree_state.active_member(made.task.assignee_id)
+    goes_on = made.task.assignee_id is None or tree_state.active_member(made.task.assignee_id)
+    waits = task_readiness.in_line(tree_state, made.task) and goes_on
     if to is not Status.IN_PROGRESS or waits or made.task.in_progress:
         return _answer(call, made.task, below_main_task.show_created(made), [])
     try:
@@ -138,7 +146,7 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
 
 def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
-    return _answer(call, task, below_main_task.show(call, task), subtask_work.told(call, task))
+    return _answer(call, task, below_main_task.show(call, task), subtask_work.unmerged_for_people(call, task))
 
 
 def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schemas.ToldUnmerged]) -> FiledTask:
@@ -150,7 +158,7 @@ def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schem
         "line": lines.place(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
         "unmerged": unmerged,
-        "changes_requested": requested_changes.shown(requested_changes.of(call, task)),
+        "changes_requested": requested_changes.as_answer(requested_changes.of(call, task)),
         "reviews": _reviews_of(call, task),
         "review_of": _reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
@@ -280,7 +288,8 @@ class EditTask(OneTask):
     title: Title | None = Field(None, description="New title.")
     description: Text | None = Field(None, description="New description.")
     priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
-    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
+    assignee_id: Assignee | None = Field(None, description="New assignee; null: nobody; any: see pool.")
+    pool: given.GivenPool | None = Field(None, description=POOL)
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
     touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
@@ -311,10 +320,11 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
     with mutations.lines_later(call):
-        if "assignee_id" in wanted.model_fields_set and wanted.assignee_id != task.assignee_id:
+        assignee_id, pool = given.taker(wanted, task)
+        if (assignee_id, pool) != (task.assignee_id, task.pool if assignee_id is None else None):
             project = call.project(task.project_id)
-            assignees.refuse(call, project, wanted.assignee_id, task.agent_type if wanted.assignee_id else None)
-            mutations.assign(call, call.tree_state(task), task, wanted.assignee_id)
+            assignees.refuse(call, project, assignee_id, task.agent_type if assignee_id or pool else None, pool)
+            mutations.assign(call, call.tree_state(task), task, assignee_id, pool)
             task = call.task(task.id)
         if wanted.add_dependencies or wanted.remove_dependencies:
             mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)

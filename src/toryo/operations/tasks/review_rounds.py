@@ -30,7 +30,7 @@ from toryo.domain.tasks import (
 from toryo.domain.texts import one_line
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.calls.fields import LONGEST_TITLE
 from toryo.operations.tasks import due_checks, mutations, questions, subtask_work
 from toryo.operations.translations import words
@@ -76,7 +76,7 @@ def settle(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequ
     return after
 
 
-def taken(call: Call, before: Question, after: Question) -> None:
+def after_answer(call: Call, before: Question, after: Question) -> None:
     """A review was answered: the next one follows, or the task goes on. Where it is about checks that cannot run, all
     tasks of the project that wait for the same are tried again."""
     _taken(call, before, after)
@@ -156,7 +156,7 @@ def complete(call: Call, task: Task) -> None:
         call.tx.tasks.save(task, replace(task, checks=Checks.NONE))
         return
     move = partial(mutations.move, call, call.tree_state(task), task, Status.COMPLETED, actor=system)
-    if isinstance(attempted(call, move), Refusal):
+    if isinstance(attempt(call, move), Refusal):
         call.tx.tasks.save(task, replace(task, checks=Checks.NONE))
 
 
@@ -202,7 +202,7 @@ def _check_again(call: Call, task: Task) -> bool:
     evidence = [each["check"] for each in check.evidence or ()]
     run = {each for each in evidence if not each.startswith(review_checks.BEGINNING)}
     known = run or check.taken_at is None  # older Coordinators do not tell what has passed
-    if not known or all(check_names.named(each) in run for each in due):
+    if not known or all(check_names.name_of(each) in run for each in due):
         return False
     _run_again(call, task)
     return True

@@ -72,16 +72,16 @@ def unmerged(own: Worktree | None) -> list[schemas.UnmergedSubtask]:
     ]
 
 
-def missing(call: Call, task: Task) -> dict[str, schemas.UnmergedSubtask]:
+def unmerged_by_subtask(call: Call, task: Task) -> dict[str, schemas.UnmergedSubtask]:
     """The same by subtask."""
     if call.project(task.project_id).settings.isolation is not Isolation.WORKTREE:
         return {}
     return {each["task_id"]: each for each in unmerged(call.tx.worktrees.find(task.id))}
 
 
-def told(call: Call, task: Task) -> list[schemas.ToldUnmerged]:
+def unmerged_for_people(call: Call, task: Task) -> list[schemas.ToldUnmerged]:
     """The same for people."""
-    found = missing(call, task) if task.open else {}
+    found = unmerged_by_subtask(call, task) if task.open else {}
     return [{**each, "message": in_words(call, each)} for each in found.values()]
 
 

@@ -332,7 +332,7 @@ _wait = wire(Waiting, TracedWait, rule=lambda each: constant(each.rule) if each.
 def _launch(each: Launch, facts: TraceFacts) -> TracedLaunch:
     session = facts.sessions.get(each.id)
     signed_in = _session(session) if session is not None else None
-    return {**rendering.launch(each), "usage": rendering.used(facts.used.get(each.id)), "session": signed_in}
+    return {**rendering.launch(each), "usage": rendering.usage(facts.used.get(each.id)), "session": signed_in}
 
 
 _session = wire(Session, TracedSession, session_id="id", signed_in_at="created_at")

@@ -85,7 +85,7 @@ class TraceFacts:
             needed={task_id: each.completed_at for task_id, each in needed.items()},
             review=self._review(task),
         )
-        return waiting.of(course)
+        return waiting.waits_of(course)
 
     def _assignee(self, task: Task) -> list[str]:
         return [task.assignee_id] if task.assignee_id is not None else []

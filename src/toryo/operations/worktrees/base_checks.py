@@ -53,7 +53,7 @@ def begin(call: Call, worktree: Worktree, launch: Launch) -> None:
     call.tx.projects.save(project, replace(project, checks_tried=now))
 
 
-def settled(call: Call, job: WorktreeJob) -> None:
+def settle(call: Call, job: WorktreeJob) -> None:
     """They have ended, or could not be run."""
     project = call.project(job.project_id)
     now: ChecksTried = (job.options or {})["tried"]
@@ -68,16 +68,16 @@ def settled(call: Call, job: WorktreeJob) -> None:
     _save(call, project, now, failed)
 
 
-def passed(call: Call, project: Project, evidence: Iterable[CheckEvidence]) -> None:
+def note_result(call: Call, project: Project, evidence: Iterable[CheckEvidence]) -> None:
     """How checks have ended for a task."""
-    tried = failing(project)
+    tried = failing_checks(project)
     names = {each["check"] for each in evidence if CheckOutcome(each["outcome"]).counts}
     left = [each for each in tried["failed"] if each["check"] not in names] if tried is not None else []
     if tried is not None and len(left) < len(tried["failed"]):
         _save(call, project, tried, left)
 
 
-def failing(project: Project) -> ChecksTried | None:
+def failing_checks(project: Project) -> ChecksTried | None:
     """What is known of the commands as they are set now, if some do not pass."""
     tried = project.checks_tried
     if tried is None or project.settings.isolation is not Isolation.WORKTREE:
@@ -94,7 +94,7 @@ def _known(call: Call, project: Project, worktree: Worktree) -> bool:
 
 
 def _save(call: Call, project: Project, tried: ChecksTried, failed: list[CheckFailure]) -> None:
-    before, after = failing(project), tried.copy()
+    before, after = failing_checks(project), tried.copy()
     after["failed"], after["passed"] = failed, not failed
     call.tx.projects.save(project, replace(project, checks_tried=after))
     if failed or before is not None:

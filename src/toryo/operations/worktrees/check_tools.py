@@ -63,7 +63,7 @@ def run_check(call: Call, wanted: RunCheck) -> Tried | Refused | Later:
     refuse_unable(call, main)
     worktree = worktree_requests.open_worktree(call, main)
     options = _options(call, main, worktree, wanted.name)
-    job = session_jobs.standing(call, Kind.CHECKS, worktree.task_id, worktree.coordinator_id, options)
+    job = session_jobs.unanswered_run(call, Kind.CHECKS, worktree.task_id, worktree.coordinator_id, options)
     job = job or _ask(call, worktree, options)
     if not job.over:
         still = Refusal(
@@ -71,8 +71,8 @@ def run_check(call: Call, wanted: RunCheck) -> Tried | Refused | Later:
             "The checks are still running.",
             "Call run_check again with the same arguments: it waits for them.",
         )
-        return session_jobs.unfinished(call, job, still)
-    return _told(session_jobs.tell(call, job))
+        return session_jobs.wait_for(call, job, still)
+    return _as_answer(session_jobs.tell(call, job))
 
 
 # --- who may ----------------------------------------------------------------------------------------------------------
@@ -105,10 +105,10 @@ def _options(call: Call, main: Task, worktree: Worktree, name: str | None) -> di
 
 def _due(call: Call, main: Task, name: str | None) -> list[AcceptanceCheck]:
     checks = due_checks.run_by_program(call, call.tree_state(main), main)
-    found = [each for each in checks if name is None or check_names.named(each) == name]
+    found = [each for each in checks if name is None or check_names.name_of(each) == name]
     if found:
         return found
-    names = ", ".join(check_names.named(each) for each in checks)
+    names = ", ".join(check_names.name_of(each) for each in checks)
     raise Refusal(
         Code.NOT_NOW,
         "Your task has no such check." if checks else "Your task has no checks.",
@@ -127,7 +127,7 @@ def _ask(call: Call, worktree: Worktree, options: dict[str, Any]) -> WorktreeJob
     return worktree_locks.send(call, worktree, Kind.CHECKS, options)
 
 
-def _told(job: WorktreeJob) -> Tried | Refused:
+def _as_answer(job: WorktreeJob) -> Tried | Refused:
     answer: dict[str, Any] = job.answer or {}
     if not job.done:
         not_run = Refusal(

@@ -74,7 +74,7 @@ def run_command(call: Call, wanted: RunCommand) -> CommandRun | Refused | Later:
     _, main = below_main_task.main_task(call)
     coordinator_id = _coordinator(call)
     options = _options(call, main, words)
-    job = session_jobs.standing(call, Kind.COMMAND, main.id, coordinator_id, options)
+    job = session_jobs.unanswered_run(call, Kind.COMMAND, main.id, coordinator_id, options)
     job = job or _ask(call, main, coordinator_id, options)
     if not job.over:
         still = Refusal(
@@ -82,8 +82,8 @@ def run_command(call: Call, wanted: RunCommand) -> CommandRun | Refused | Later:
             "The command is still running.",
             "Call run_command again with the same arguments: it waits for it.",
         )
-        return session_jobs.unfinished(call, job, still)
-    return _told(session_jobs.tell(call, job))
+        return session_jobs.wait_for(call, job, still)
+    return _as_answer(session_jobs.tell(call, job))
 
 
 # --- what may run -----------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _ask(call: Call, main: Task, coordinator_id: str, options: dict[str, Any]) -
     return worktree_locks.send_to(call, coordinator_id, main.id, main.project_id, Kind.COMMAND, options)
 
 
-def _told(job: WorktreeJob) -> CommandRun | Refused:
+def _as_answer(job: WorktreeJob) -> CommandRun | Refused:
     answer: dict[str, Any] = job.answer or {}
     runs = answer.get("evidence") or ()
     if not job.done or not runs:

@@ -105,7 +105,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> WorktreeTaken:
     call.tx.worktrees.put(worktree)
     worktree_locks.has_one(call, worktree.project_id)
     if told.head_commit is not None:
-        moved_bases.looked(call, worktree, told.moved_base)
+        moved_bases.note_look(call, worktree, told.moved_base)
     if before is not None and before.open and before.coordinator_id != launch.coordinator_id:
         left = {"coordinator_id": before.coordinator_id, "path": before.path, "head_commit": before.head_commit}
         _event(call, "worktree.left_behind", launch.task_id, left)
@@ -115,7 +115,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> WorktreeTaken:
     elif before is not None and before.head_commit != values["head_commit"]:
         _event(call, "worktree.changed", launch.task_id, {name: values[name] for name in _HELD})
     if told.subtasks is not None:
-        subtask_merges.looked(
+        subtask_merges.note_look(
             call, call.tx.worktrees.find(launch.task_id) or worktree, told.subtasks, launch.ordered_at
         )
     task = call.tx.tasks.find(launch.task_id)
@@ -328,14 +328,14 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
     after = replace(job, finished_at=call.now, done=told.done, answer=answer)
     if job.kind is Kind.PULL_REQUEST:
         found = told.pull_request.model_dump() if told.pull_request is not None else None
-        after = pull_requests.reported(call, job, after, found)
+        after = pull_requests.after_report(call, job, after, found)
     call.tx.worktrees.save_job(job, after)
     _carry_over(call, job, told, news=pull_requests.is_news(call, job, after, told.trouble))
     if job.kind is Kind.BASE_CHECKS:
-        base_checks.settled(call, after)
+        base_checks.settle(call, after)
     if job.kind is Kind.MERGE_SUBTASKS:
         brought = told.answer.subtasks if isinstance(told.answer, OutcomeTold) else []
-        subtask_merges.settled(call, job, brought, None if told.done else told.trouble or "")
+        subtask_merges.settle(call, job, brought, None if told.done else told.trouble or "")
     if job.kind is Kind.QUEUE_MERGE:
         merge_queue.settle(call, job, merge_queue.verdict(told.queue, told.merged, told.gone, job, told.trouble))
     else:
@@ -375,7 +375,7 @@ def _look_at_bases(call: Call, job: WorktreeJob, told: ReportWorktreeJob) -> Non
     looks = told.done and job.kind in (Kind.DIFF, Kind.MERGE, Kind.QUEUE_MERGE)
     for worktree in call.tx.worktrees.of({told.task_id or job.task_id} & job.tasks):
         if worktree.open and (looks or told.moved_base is not None):
-            moved_bases.looked(call, worktree, told.moved_base)
+            moved_bases.note_look(call, worktree, told.moved_base)
 
 
 def _put(call: Call, worktree: Worktree, state: State, **values: Any) -> None:

@@ -165,7 +165,7 @@ def ready(call: Call, entry: Entry) -> list[str] | None:
         return None
     if worktree_locks.at_work(call, [each.task_id for each in found]) is not None:
         return None
-    if any(worktree_locks.moving(call, each) is not None for each in found):
+    if any(worktree_locks.moving_job(call, each) is not None for each in found):
         return None
     return waits_for(call, entry)
 
@@ -262,17 +262,17 @@ def _without_the_unwanted(call: Call, task: Task, old: Entry, new: Entry) -> Ent
 def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
     return [
         enter(call, project, task, worktree.base_branch or "", worktree.coordinator_id, TORYO)
-        for task, worktree in finished(call, project)[: max(0, rules.MOST - len(waiting))]
+        for task, worktree in finished_work(call, project)[: max(0, rules.MOST - len(waiting))]
     ]
 
 
-def finished(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
+def finished_work(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
     """Finished work that is not in the queue, and was not since it was finished: that was decided about already. In the
     order in which an automatic queue takes it. Parts come with the whole: if that is blocked, put off or has failed, a
     person decides about them."""
     found = call.tx.worktrees.of_project(project.id, _MOST_WORKTREES, state=State.OPEN)
     changed = [each for each in found if each.changed and each.trouble is None and each.base_branch is not None]
-    standing = reviews.standing(call, changed) if changed else {}
+    standing = reviews.by_task(call, changed) if changed else {}
     to_review = [each for each in changed if standing[each.task_id].review is Review.TO_REVIEW]
     free = [each for each in to_review if not standing[each.task_id].of_unfinished]
     before = call.tx.merge_queue.of_tasks(each.task_id for each in free) if free else {}

@@ -61,7 +61,7 @@ class EntryResult(Result):
 def show_merge_queue(call: Call, wanted: InProject) -> MergeQueueResult:
     """What waits to be merged in a project, in order, and the 20 entries that ended last, without those that came back
     and were merged since."""
-    return {"success": True, "merge_queue": _shown(call, call.project(wanted.project_id))}
+    return {"success": True, "merge_queue": _as_answer(call, call.project(wanted.project_id))}
 
 
 class Add(OneTask):
@@ -188,7 +188,7 @@ def move_in_merge_queue(call: Call, wanted: Move) -> MergeQueueResult:
         call.tx.merge_queue.put(*changed)
         call.event("merge_queue.moved", task=task, data={"entry_id": entry.id, "before": wanted.before})
         merge_queue.advance(call, task.project_id)
-    return {"success": True, "merge_queue": _shown(call, call.project(task.project_id))}
+    return {"success": True, "merge_queue": _as_answer(call, call.project(task.project_id))}
 
 
 @operation(
@@ -210,7 +210,7 @@ def pause_merge_queue(call: Call, wanted: InProject) -> MergeQueueResult:
         call.event("merge_queue.paused", project_id=project.id)
         merge_queue.advance(call, project.id)
         call.tx.hint(WORK)
-    return {"success": True, "merge_queue": _shown(call, project)}
+    return {"success": True, "merge_queue": _as_answer(call, project)}
 
 
 @operation(
@@ -232,7 +232,7 @@ def resume_merge_queue(call: Call, wanted: InProject) -> MergeQueueResult:
     waiting = call.tx.merge_queue.waiting_in(project.id)
     call.tx.merge_queue.put(*(replace(each, retry_at=None) for each in waiting if each.retry_at is not None))
     merge_queue.advance(call, project.id)
-    return {"success": True, "merge_queue": _shown(call, project)}
+    return {"success": True, "merge_queue": _as_answer(call, project)}
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def _one(call: Call, entry: Entry) -> EntryResult:
     return {"success": True, "entry": _entries(call, [entry], waiting)[0]}
 
 
-def _shown(call: Call, project: Project) -> schemas.MergeQueue:
+def _as_answer(call: Call, project: Project) -> schemas.MergeQueue:
     queue = call.tx.merge_queue.queue(project.id)
     waiting = call.tx.merge_queue.waiting_in(project.id)
     ended = _without_resolved(call, call.tx.merge_queue.ended(project.id, MOST_ENDED))

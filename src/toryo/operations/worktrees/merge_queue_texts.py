@@ -17,7 +17,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import subtask_work
-from toryo.operations.translations import translated
+from toryo.operations.translations import translate
 from toryo.operations.worktrees import worktree_locks
 
 MOST_OTHERS = 5
@@ -47,7 +47,7 @@ def for_agent(call: Call, task: Task, entry: Entry, language: Language) -> tuple
         else say("Fix the failed checks: {title}", title=task.title)
     )
     lines = _of_conflict(call, task, entry) if conflict else _of_failure(entry)
-    return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
+    return translate(title, language), "\n\n".join(translate(each, language) for each in lines)
 
 
 def of_subtask(
@@ -73,7 +73,7 @@ def of_subtask(
         how = subtask_work.merged_by_hand(worktree, work.branch)
         lines.append(together((how, constant("Then cancel this task."))))
     title = say("Resolve the conflict: {title}", title=part.title)
-    return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
+    return translate(title, language), "\n\n".join(translate(each, language) for each in lines)
 
 
 def _subtask(task: Task) -> Worded:

@@ -18,7 +18,7 @@ class MovedBase(Parameters):
     words: Printed = Field(max_length=10_000, description="What was found, and the next step.")
 
 
-def looked(call: Call, worktree: Worktree, found: MovedBase | None) -> Worktree:
+def note_look(call: Call, worktree: Worktree, found: MovedBase | None) -> Worktree:
     """What a look at its base has found; None: nothing is wrong with it. Returns the worktree, which is stored."""
     before, told = worktree.moved_base, None if found is None else found.model_dump()
     if told == before:

@@ -22,7 +22,7 @@ from toryo.domain.worktrees import LOOK_SELDOM, UNSEEN_AFTER, Kind, Worktree, Wo
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.tasks import requested_changes
-from toryo.operations.translations import translated
+from toryo.operations.translations import translate
 from toryo.operations.worktrees import worktree_locks
 
 PULL_REQUESTS = "pull_requests"
@@ -42,7 +42,7 @@ def words(call: Call, project: Project, task: Task, found: Sequence[Worktree], m
     """Title and text of a pull request, in the language of the project; and the agents that have done the work."""
     language = project.settings.language
     parts = call.tx.tasks.find_all(sorted({each.task_id for each in found}))
-    text = "\n\n".join(translated(each, language) for each in _text(call, task, parts, message))
+    text = "\n\n".join(translate(each, language) for each in _text(call, task, parts, message))
     authors = sorted({each.assignee_id for each in (task, *parts) if each.assignee_id is not None})
     heads = {each.task_id: each.head_commit for each in found}
     title = one_line(task.title)[:LONGEST_TITLE] or task.id
@@ -113,7 +113,7 @@ def known(job: WorktreeJob) -> dict[str, Any]:
     return {"pull_request": job.pull_request} if job.pull_request is not None else {}
 
 
-def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str, Any] | None) -> WorktreeJob:
+def after_report(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str, Any] | None) -> WorktreeJob:
     """The job after a report. `told`: what was found out about the pull request; None: nothing this time."""
     options = dict(before.options or {})
     in_vain = options.pop("looks_in_vain", 0)
@@ -190,7 +190,7 @@ def _look(call: Call, job: WorktreeJob) -> bool:
         return False  # somebody has started again from the base: this is not the work of that pull request
     if worktree_locks.is_away(call, job.coordinator_id):
         return False
-    if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving(call, worktree) is not None:
+    if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving_job(call, worktree) is not None:
         return False  # if it was merged, the directory goes
     found = call.tx.worktrees.of(job.tasks)
     restarted = sorted(each.task_id for each in found if each.created_at > job.created_at)

@@ -57,11 +57,11 @@ def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
             task_id=task.id,
         )
     made, waits = changes_tasks.make(call, task, wanted.title or f"Changes to: {task.title}", wanted.text)
-    answer: ChangesRequested = {"success": True, "task_id": task.id, "changes_requested": _shown(made)}
+    answer: ChangesRequested = {"success": True, "task_id": task.id, "changes_requested": _as_answer(made)}
     return answer if waits is None else {**answer, "waits": waits}
 
 
-def _shown(task: Task) -> schemas.RequestedChanges:
-    shown = requested_changes.shown(task)
+def _as_answer(task: Task) -> schemas.RequestedChanges:
+    shown = requested_changes.as_answer(task)
     assert shown is not None
     return shown

@@ -76,7 +76,7 @@ def list_worktrees(call: Call, wanted: ListWorktrees) -> WorktreesResult:
     before = (key[0], key[1]) if key is not None else None
     found = call.tx.worktrees.of_project(project.id, limit + 1, before, wanted.state)
     more = cursor_of(found[limit - 1].created_at, found[limit - 1].task_id) if len(found) > limit else None
-    answer: WorktreesResult = {"success": True, "worktrees": worktree_requests.shown(call, found[:limit])}
+    answer: WorktreesResult = {"success": True, "worktrees": worktree_requests.as_answer(call, found[:limit])}
     return paged(answer, more)
 
 
@@ -91,7 +91,7 @@ def list_worktrees(call: Call, wanted: ListWorktrees) -> WorktreesResult:
 def show_worktree(call: Call, wanted: OneTask) -> WorktreeResult:
     """Where a task's work stands, and how much of it there is."""
     found = worktree_requests.worktree_of(call, call.task(wanted.task_id))
-    return {"success": True, "worktree": worktree_requests.shown(call, [found])[0]}
+    return {"success": True, "worktree": worktree_requests.as_answer(call, [found])[0]}
 
 
 class AskDiff(OneTask):
@@ -207,7 +207,7 @@ def show_worktree_job(call: Call, wanted: OneWorktreeJob) -> WorktreeJobResult |
         )
     if not job.over and call.may_wait:
         return Later(frozenset({f"worktree_job:{job.id}"}))
-    return {"success": True, "worktree_job": _told(job)}
+    return {"success": True, "worktree_job": _as_answer(job)}
 
 
 # --- what is not merged -----------------------------------------------------------------------------------------------
@@ -255,10 +255,10 @@ def _refuse_sent_back(call: Call, found: Sequence[Worktree]) -> None:
         )
 
 
-def _told(job: WorktreeJob) -> schemas.WorktreeJob:
+def _as_answer(job: WorktreeJob) -> schemas.WorktreeJob:
     answer: Any = job.answer  # as it was reported, which was validated then
     if job.pull_request is not None:
-        answer = {**answer, "pull_request": opened_pull_requests.shown(job)}
+        answer = {**answer, "pull_request": opened_pull_requests.as_answer(job)}
     return {**_of_job(job), "answer": answer}
 
 

@@ -26,7 +26,7 @@ class Reviewed:
     """It waits for a review, and is a part of an agent's task that is blocked, put off or closed without success."""
 
 
-def standing(
+def by_task(
     call: Call, found: Iterable[Worktree], human: Callable[[str | None], bool] | None = None
 ) -> dict[str, Reviewed]:
     """Of each of these worktrees, by its task. What belongs to a completed task is reviewed with it, and by nobody

@@ -40,14 +40,16 @@ def as_launched(project: Project, agent: Agent, launch_id: str, provider: str | 
     }
 
 
-def standing(call: Call, kind: Kind, task_id: str, coordinator_id: str, options: dict[str, Any]) -> WorktreeJob | None:
+def unanswered_run(
+    call: Call, kind: Kind, task_id: str, coordinator_id: str, options: dict[str, Any]
+) -> WorktreeJob | None:
     """The run that this session has asked for with the same words and has not been told of."""
     asked = call.tx.worktrees.recent(kind, task_id, call.agent.id, worktree_requests.MOST_KEPT)
     job = next((each for each in asked if each.options == options), None)
     return None if job is None or (not job.over and worktree_locks.is_away(call, coordinator_id)) else job
 
 
-def unfinished(call: Call, job: WorktreeJob, still: Refusal) -> Later | Refused:
+def wait_for(call: Call, job: WorktreeJob, still: Refusal) -> Later | Refused:
     """Waits for a run, as long as a call may. The refusal is returned: what is raised would take the job back."""
     return Later(frozenset({f"worktree_job:{job.id}"})) if call.may_wait else Refused(still.answer())
 

@@ -57,7 +57,7 @@ class SubtaskWork(Parameters):
 # --- before success counts --------------------------------------------------------------------------------------------
 
 
-def awaited(call: Call, tree_state: TreeState, main: Task, report: dict[str, object]) -> Refused | Later | None:
+def await_merges(call: Call, tree_state: TreeState, main: Task, report: dict[str, object]) -> Refused | Later | None:
     """None once the worktree of the reported task has the work of its subtasks. Until then `Later` while a Coordinator
     merges it, or a refusal that says why that is not possible. Raises Refusal for any other obstacle first."""
     due = subtask_work.due(call, tree_state, main)
@@ -71,7 +71,7 @@ def awaited(call: Call, tree_state: TreeState, main: Task, report: dict[str, obj
     job = _unfinished(call, due.worktree)
     if job is None and main.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
-        return acceptance_checks.failed(call, tree_state, main)
+        return acceptance_checks.failed_checks(call, tree_state, main)
     leaving = worktree_locks.at_work(call, [part.task_id for part in due.parts]) if job is None else None
     if job is None and leaving is None:
         job = _send(call, main, due)
@@ -115,14 +115,14 @@ def _refuse_conflicts(tree_state: TreeState, main: Task, worktree: Worktree) -> 
 # --- what a Coordinator reports ---------------------------------------------------------------------------------------
 
 
-def looked(call: Call, worktree: Worktree, found: Iterable[SubtaskWork], since: Millis) -> None:
+def note_look(call: Call, worktree: Worktree, found: Iterable[SubtaskWork], since: Millis) -> None:
     """What became of the work of subtasks at a start of their task."""
     task = call.tx.tasks.find(worktree.task_id)
     if task is not None:
         _resolve(call, task, _recorded(call, task, worktree, found, since))
 
 
-def settled(call: Call, job: WorktreeJob, found: Iterable[SubtaskWork], trouble: str | None) -> None:
+def settle(call: Call, job: WorktreeJob, found: Iterable[SubtaskWork], trouble: str | None) -> None:
     """A job has ended. Its task's agent reports again: what could not be merged, and is nobody's task now, is told like
     a check that has failed."""
     task, worktree = call.tx.tasks.find(job.task_id), call.tx.worktrees.find(job.task_id)

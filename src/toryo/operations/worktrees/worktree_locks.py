@@ -136,7 +136,7 @@ def at_work(call: Call, task_ids: Collection[str]) -> Launch | None:
     return next(iter(call.tx.launches.in_worktrees(task_ids, call.now - KEPT_WITHIN)), None)
 
 
-def moving(call: Call, worktree: Worktree, *, looks: bool = True) -> WorktreeJob | None:
+def moving_job(call: Call, worktree: Worktree, *, looks: bool = True) -> WorktreeJob | None:
     """The worktree job that is just changing these files. `looks`: also one that looks at a pull request, and removes
     them if that was merged."""
     asked = call.tx.worktrees.jobs_for(worktree.coordinator_id)
@@ -161,7 +161,7 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
             task_id=worker.task_id,
             leaving=not worker.live,
         )
-    job = next(filter(None, (moving(call, worktree, looks=False) for worktree in found)), None)
+    job = next(filter(None, (moving_job(call, worktree, looks=False) for worktree in found)), None)
     if job is not None and job.kind is Kind.QUEUE_MERGE:
         raise Refusal(
             Code.NOT_NOW,
@@ -221,7 +221,7 @@ def seen_at(call: Call, coordinator_id: str) -> Millis | None:
 
 def is_away(call: Call, coordinator_id: str) -> bool:
     at = seen_at(call, coordinator_id)
-    return at is None or coordinators.gone(at, call.now)
+    return at is None or coordinators.is_gone(at, call.now)
 
 
 def away(call: Call, coordinator_id: str) -> Worded:
@@ -265,7 +265,7 @@ def _isolated(call: Call, project_id: str) -> bool:
 
 
 def _worktree_job(call: Call, own: Worktree) -> FileConflict | None:
-    job = moving(call, own)
+    job = moving_job(call, own)
     if job is None:
         return None
     if job.kind is Kind.QUEUE_MERGE:

@@ -156,20 +156,20 @@ def title_of(call: Call, worktree: Worktree) -> str:
     return task.title if task is not None else worktree.task_id
 
 
-def shown(call: Call, found: Sequence[Worktree]) -> list[schemas.Worktree]:
-    reviewed = reviews.standing(call, found)
+def as_answer(call: Call, found: Sequence[Worktree]) -> list[schemas.Worktree]:
+    reviewed = reviews.by_task(call, found)
     opened = call.tx.worktrees.pull_requests(each.task_id for each in found) if found else {}
-    return [_shown(each, reviewed[each.task_id], opened.get(each.task_id)) for each in found]
+    return [_one_as_answer(each, reviewed[each.task_id], opened.get(each.task_id)) for each in found]
 
 
-def _shown(each: Worktree, reviewed: reviews.Reviewed, opened: WorktreeJob | None) -> schemas.Worktree:
+def _one_as_answer(each: Worktree, reviewed: reviews.Reviewed, opened: WorktreeJob | None) -> schemas.Worktree:
     task, review = reviewed.task, reviewed.review
     shown = _of_worktree(each)
     shown["title"] = task.title if task is not None else each.task_id
     shown["assignee_id"] = task.assignee_id if task is not None else None
     shown["review"] = review.value if review is not None else None
-    shown["changes_requested"] = requested_changes.shown(reviewed.changes)
-    shown["pull_request"] = opened_pull_requests.shown(opened)
+    shown["changes_requested"] = requested_changes.as_answer(reviewed.changes)
+    shown["pull_request"] = opened_pull_requests.as_answer(opened)
     return shown
 
 

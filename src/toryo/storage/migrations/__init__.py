@@ -44,6 +44,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0032_task_budgets"),
     _read_when_used("step_0033_checks_tried"),
     _read_when_used("step_0034_lines"),
+    _read_when_used("step_0035_pools"),
 )
 """In order; the first one makes version `OLDEST`, each other one the version after it."""
 OLDEST = 26

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { ANYONE } from "@/app/anyone";
 import { PRIORITIES } from "@/api/filter";
 import type { Project } from "@/api/model";
 import { members } from "@/api/queries";
@@ -121,6 +122,7 @@ export function NewTaskForm({ begun, projects, wanted }: FormProps) {
           onChange={(next) => change({ who: next, ...(only && { text: without(draft.text, "who") }) })}
           choices={[
             { value: "", label: t("app.nobody") },
+            { value: ANYONE, label: t("app.anyone") },
             ...team.map((each) => ({ value: each.agent_id, label: each.name })),
           ]}
         />

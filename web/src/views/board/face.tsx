@@ -4,6 +4,7 @@
 import { Activity, Check, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { anyone } from "@/app/anyone";
 import { isFinal, type BoardTask } from "@/api/model";
 import { DoingOf } from "@/app/doing-of";
 import { usePast } from "@/app/past/past";
@@ -69,7 +70,7 @@ function Warning({ tone, words, children }: { tone: string; words: string; child
 
 /** Who has it, for how long, for how much, with how many lines; and the small signs. */
 function Signs({ card, who, t }: { card: BoardTask; who: string | null; t: TFunction }) {
-  const name = who ?? card.agent_type;
+  const name = who ?? anyone(card, t) ?? card.agent_type;
   const { cost_usd: cost, insertions, deletions, waits_for: waits, attempt } = card;
   const { children, children_done: done } = card;
   if (name === null && !hasSigns(card)) return null;

@@ -30,7 +30,7 @@ function textWidth(text: string): number {
 export function kindOf(card: BoardTask, columnPx: number): string {
   const lines = Math.min(MOST_LINES, Math.ceil(textWidth(card.title) / Math.max(60, columnPx - BESIDE_TITLE_PX)) || 1);
   const parts = [
-    (card.assignee_id !== null || card.agent_type !== null) && "w",
+    (card.assignee_id !== null || card.agent_type !== null || card.pool !== undefined) && "w",
     hasSigns(card) && "s",
     card.status === "blocked" && card.blocked_reason !== null && "b",
     card.running && "r",

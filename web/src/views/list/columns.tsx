@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-table";
 import { useMemo } from "react";
 
+import { anyone } from "@/app/anyone";
 import { isFinal, STATUSES, type Agent, type BoardTask } from "@/api/model";
 import { useWords } from "@/i18n/use-words";
 import { useTranslation } from "@/i18n/use-words";
@@ -161,7 +162,9 @@ function PriorityCell({ task }: { task: BoardTask }) {
 function Assignee({ task, name, narrow }: { task: BoardTask; name: string; narrow: boolean }) {
   const t = useWords("list");
   if (task.assignee_id === null)
-    return <span className="truncate text-faint">{task.agent_type ?? (narrow ? "–" : t("nobody"))}</span>;
+    return (
+      <span className="truncate text-faint">{anyone(task, t) ?? task.agent_type ?? (narrow ? "–" : t("nobody"))}</span>
+    );
   return (
     <span className="flex min-w-0 items-center gap-2" title={name}>
       <Avatar id={task.assignee_id} name={name} size={20} />

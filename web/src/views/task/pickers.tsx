@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronDown } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { ANYONE, anyone } from "@/app/anyone";
 import { PRIORITIES } from "@/api/filter";
 import { isFinal, type Task } from "@/api/model";
 import { agents, members, task as taskQuery } from "@/api/queries";
@@ -98,7 +99,8 @@ function Picker({ name, shown, open, onOpen, children }: PickerProps) {
   );
 }
 
-function Who({ task: { assignee_id: id, agent_type: queue } }: { task: Task }) {
+function Who({ task }: { task: Task }) {
+  const { assignee_id: id, agent_type: queue } = task;
   const { t } = useTranslation("task");
   const name = useQuery(agents).data?.find((each) => each.agent_id === id)?.name ?? id;
   if (id === null && queue !== null)
@@ -107,7 +109,7 @@ function Who({ task: { assignee_id: id, agent_type: queue } }: { task: Task }) {
         {t("field.queue")} {queue}
       </Badge>
     );
-  if (id === null || name === null) return <span className="text-soft">{t("app.nobody")}</span>;
+  if (id === null || name === null) return <span className="text-soft">{anyone(task, t) ?? t("app.nobody")}</span>;
   return (
     <>
       <Avatar id={id} name={name} size={18} />
@@ -148,9 +150,13 @@ function Team({ task }: { task: Task }) {
           <Chosen on={each.agent_id === task.assignee_id} />
         </MenuItem>
       ))}
+      <MenuItem onSelect={() => void save("assignee_id", ANYONE)}>
+        {t("app.anyone")}
+        <Chosen on={anyone(task, t) !== null} />
+      </MenuItem>
       <MenuItem onSelect={() => void save("assignee_id", null)}>
         {t("app.nobody")}
-        <Chosen on={task.assignee_id === null} />
+        <Chosen on={task.assignee_id === null && task.pool === undefined} />
       </MenuItem>
     </>
   );

@@ -1,0 +1,76 @@
+"""Tasks for anyone who is free: which agents could take one. Pure.
+
+Who of them does, and when, is decided with the lines (`workflow/line_rules.py`, `operations/tasks/mutations.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toryo.chosen_ids import ANY
+from toryo.domain.agents import Agent, Kind, Role, superiors
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.tasks import Pool, Task
+from toryo.domain.tree_state import TreeState
+from toryo.domain.wording import Worded, say
+
+
+def of(capabilities: Iterable[str]) -> Pool:
+    return Pool(tuple(dict.fromkeys(word for each in capabilities if (word := each.strip()))))
+
+
+def written(assignee: str | None) -> Pool | None:
+    """The pool that is written where an assignee stands; None: it is an agent, or nobody."""
+    name, _, words = (assignee or "").partition(":")
+    return of(words.split(",")) if name == ANY else None
+
+
+def takers(state: TreeState, task: Task) -> list[Agent]:
+    """The agents that could do a task of a pool once they are free, by their ids: active workers of the project that a
+    Coordinator starts, with all its capabilities; for a task of a manager, those below it."""
+    manager, reports_to = manager_of(state, task), {agent.id: agent.reports_to for agent in state.team.values()}
+    return [
+        agent
+        for _, agent in sorted(state.team.items())
+        if able(agent, task)
+        and agent.id in state.team_members
+        and (manager is None or manager in superiors(agent.id, reports_to))
+    ]
+
+
+def able(agent: Agent, task: Task) -> bool:
+    """Whether it could do the task in a project of which it is a member."""
+    pool = task.pool
+    return (
+        pool is not None
+        and agent.active
+        and agent.managed
+        and agent.role is Role.WORKER
+        and agent.id not in pool.passed
+        and set(pool.capabilities) <= set(agent.capabilities)
+    )
+
+
+def manager_of(state: TreeState, task: Task) -> str | None:
+    """The manager whose work it is a part of, or who has created it."""
+    above = state.tree.tasks.get(task.parent_id or "")
+    for agent_id in (above.assignee_id if above is not None else None, task.created_by):
+        agent = state.team.get(agent_id or "") or state.agents.get(agent_id or "")
+        if agent is not None and agent.kind is Kind.AI and agent.role is Role.MANAGER:
+            return agent.id
+    return None
+
+
+def nobody(state: TreeState, task: Task) -> Worded:
+    """Why no agent of the project could do a task of a pool."""
+    pool = task.pool
+    assert pool is not None
+    workers = [
+        each for each in state.team.values() if each.id in state.team_members and able(each, replace(task, pool=Pool()))
+    ]
+    words = ", ".join(pool.capabilities)
+    if pool.passed and any(set(pool.capabilities) <= set(each.capabilities) for each in workers):
+        return say("Nobody is left who could do it: {agents} could not begin it.", agents=", ".join(pool.passed))
+    if not workers:
+        return say("No worker of the project could do it: none is active and started by a Coordinator.")
+    return say("No worker of the project could do it: none has the capabilities {words}.", words=words)

@@ -1,0 +1,1 @@
+"""What needs people: `finding.py` lists the sources, and there is one module per subject of them."""
