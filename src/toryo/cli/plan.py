@@ -169,7 +169,7 @@ class _Plan:
             program = f" ({self.programs.get(agent) or 'no program'})" if agent in named else ""
             yield f"{agent or 'nobody'}{program}: {'1 task' if count == 1 else f'{count} tasks'}"
         if (at_once := min(able, self.at_once)) < self.graph.width:
-            few = f"{able} {'agent has' if able == 1 else 'agents have'} tasks"
+            few = "there is 1 agent for them" if able == 1 else f"there are {able} agents for them"
             limit = f"{self.at_once} processes run at a time (--max-concurrent)"
             yield f"So at most {at_once} run at once: {few if able <= self.at_once else limit}."
 
@@ -195,7 +195,7 @@ class _Plan:
 
         found: dict[str, list[str]] = {}
         for agent, each in self.estimate["agents"].items():
-            if agent in self._shares():
+            if each["hours"]["high"]:
                 said = self.ready.manifest.simulation is not None and not each["learnt_from"]
                 words = "as the file says (simulation)" if said else forecast.known(each["learnt_from"])
                 found.setdefault(words, []).append(agent)
