@@ -60,7 +60,7 @@ def _reason(
     if assignee is None:
         return None if known.get("agent_type") or known.get("pool") else "unassigned"
     if task_lookup.is_anyone(assignee):
-        return None  # whoever is free starts it, in every project
+        return None  # the first free agent starts it, in every project
     if assignee in people:
         return "person"
     if status == "in_progress" or known.get("review_of"):

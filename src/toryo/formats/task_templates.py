@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from toryo.formats import command_templates
 from toryo.formats.command_templates import VARIABLE
@@ -46,6 +46,10 @@ class Parameter(_Part):
     description: str = Field("", max_length=500)
     default: str | None = Field(None, max_length=LONGEST_VALUE)
     """Without one, a value must be given."""
+
+
+class _Parameters(_Part):
+    parameters: dict[Name, Parameter] = Field(max_length=MOST_PARAMETERS)
 
 
 class TemplateTask(_Part):
@@ -121,7 +125,7 @@ def fill(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:
 
 def parameters(given: Any) -> dict[str, Parameter]:
     """The section `parameters` of a document. Raises ValidationError."""
-    return TypeAdapter(dict[Name, Parameter]).validate_python(given)
+    return _Parameters.model_validate({"parameters": given}).parameters
 
 
 def filled_task(
