@@ -458,7 +458,11 @@ of `defaults`, by the id of the agent.
 
 _MANIFEST_INTRODUCTION = """\
 What `toryo apply FILE` makes true, as often as it is asked: three lists, each of which may be missing. Nothing is ever
-removed; a key that is not given leaves what is there alone.
+removed; a key that is not given leaves what is there alone. [`toryo plan`](../how-to/run.md) shows what it would do,
+`toryo run` goes on to the result.
+
+`parameters` is a mapping from names to `{description, default}`. Where the file has it, the texts of its tasks have
+`{{name}}` in them; [`--set NAME=VALUE`](../how-to/run.md#the-same-file-with-other-values) says what that is.
 """
 
 

@@ -23,7 +23,7 @@ import toryo
 from toryo.cli import output
 from toryo.cli.main import main
 
-GO_ON = {"coordinator", "demo", "mcp", "open", "server", "simulate", "up"}
+GO_ON = {"coordinator", "demo", "mcp", "open", "run", "server", "simulate", "up"}
 """Commands that are no guests in another process."""
 
 

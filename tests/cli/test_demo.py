@@ -18,6 +18,7 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
 from tests.sandboxes import sandboxed
+from toryo.cli import task_following
 from toryo.cli.command_context import Here
 from toryo.cli.demo import display, task_watch, verdict
 from toryo.cli.demo.answers import Answers
@@ -157,7 +158,7 @@ def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
 ) -> None:
     task = server.json("task", "add", "Wait", "--project", project, "--assignee", agent, "--status", "in_progress")
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
-    seen = task_watch.Seen(time.monotonic(), {project: task["task_id"]}, after=task_watch.newest_event(here))
+    seen = task_watch.Seen(time.monotonic(), main={project: task["task_id"]}, after=task_following.newest_event(here))
     task_watch.look(here, seen)
     task_watch.until_over(here, seen, limit_seconds=0.1, changed=lambda: None, died=lambda: None)
     assert not seen.over
@@ -170,7 +171,7 @@ def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
 def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str) -> None:
     task = server.json("task", "add", "Wait", "--project", project)
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
-    seen = task_watch.Seen(time.monotonic(), {project: task["task_id"]}, after=task_watch.newest_event(here))
+    seen = task_watch.Seen(time.monotonic(), main={project: task["task_id"]}, after=task_following.newest_event(here))
     task_watch.look(here, seen)
     with pytest.raises(Failure, match="coordinator exited"):
         task_watch.until_over(
@@ -181,10 +182,10 @@ def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str
 def test_a_start_that_only_looked_counts_as_idle(server: Toryo, project: str, agent: str) -> None:
     """Signing in, reading the task and leaving change nothing; a report does."""
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
-    since = task_watch.newest_event(here)
+    since = task_following.newest_event(here)
     passkey = server.json("agent", "passkey", agent)["passkey"]
     task = server.json("task", "add", "Try", "--project", project, "--assignee", agent, "--status", "in_progress")
-    seen = task_watch.Seen(time.monotonic(), {project: task["task_id"]})
+    seen = task_watch.Seen(time.monotonic(), main={project: task["task_id"]})
     story = replace(STORIES[0], project=project, promised=(), check=lambda _: [])
     for steps in (["logout"], ["report_completed"]):
         with Client(here.client.address.root) as client:
@@ -227,7 +228,9 @@ def test_a_demo_whose_agents_cannot_work_here_ends_at_once_with_what_they_say(
         "/launches/lau_1/log": {"text": "python: error while loading shared libraries: libx.so\n"},
     }
     monkeypatch.setattr(Here, "get", lambda _here, path, **_params: answers[path])
-    seen = task_watch.Seen(time.monotonic(), {project: "tsk_1"}, {project: [{"task_id": "tsk_1", "status": "todo"}]})
+    seen = task_watch.Seen(
+        time.monotonic(), {project: [{"task_id": "tsk_1", "status": "todo"}]}, main={project: "tsk_1"}
+    )
     with pytest.raises(Failure, match=r"lead cannot work on this machine.*libx\.so"):
         task_watch.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: None)
 

@@ -125,6 +125,13 @@ def test_a_budget_that_is_to_be_reset_is_reset_by_the_command_that_is_printed(
     assert "--set budget_per_day=none --yes" in told
 
 
+def test_what_is_in_line_is_not_said_to_wait_for_a_person(server: Toryo, project: str, agent: str) -> None:
+    server.json("project", "edit", project, "--set", "start=when_ready", "--yes")
+    server.json("task", "add", "First", "--project", project, "--assignee", agent)
+    server.json("task", "add", "Second", "--project", project, "--assignee", agent)
+    assert "assigned but not started" not in server("needs", "--project", project).err
+
+
 def test_what_needs_nobody_and_is_not_started_is_mentioned(server: Toryo, project: str, agent: str) -> None:
     words = ("--project", project, "--assignee", agent)
     task = server.json("task", "add", "Later", *words)["task_id"]

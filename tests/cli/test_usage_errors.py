@@ -216,7 +216,6 @@ GUESSES = {
     "chats list": "toryo chats",
     "conversations ls": "toryo conversations",
     "start": "toryo up",
-    "run": "toryo up",
     "stop": "toryo down",
     "restart": "toryo up",
     "ps": "toryo task list",

@@ -555,6 +555,23 @@ def _lines(reader: Reader) -> None:
     reader.leave_out("toryo agent add w --role", "tests/cli/test_pools.py types them.")
 
 
+@walks("docs/how-to/run.md")
+def _run(reader: Reader) -> None:
+    place = reader.at("棚 の上", "shop")
+    make_repository(place)
+    (place / "Makefile").write_text("test:\n\ttest -d .\n")
+    subprocess.run(["git", "add", "Makefile"], cwd=place, check=True)
+    subprocess.run(["git", "commit", "-m", "tests"], cwd=place, check=True, capture_output=True)
+    reader.save("toryo.yaml")
+    assert "3 tasks in 2 steps, at most 2 at once" in reader.read("toryo plan toryo.yaml")
+    assert "3 of 3 tasks completed, 3 merged into main" in reader.read("toryo run toryo.yaml", confirms=("toryo run",))
+    assert (place / "both.txt").read_text() == "parser\nprinter\n"
+    reader.save("release.yaml", 1)
+    assert "Release 1.4.0 (w1)" in reader.read("toryo plan release.yaml")
+    assert (place / "VERSION").read_text() == "1.4.0 none\n"
+    assert "3 of 3 tasks completed" in reader.read("toryo run toryo.yaml --wait 0", confirms=("toryo run",))
+
+
 @walks("docs/how-to/templates.md")
 def _templates(reader: Reader) -> None:
     reader.shop()

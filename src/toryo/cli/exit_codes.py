@@ -1,7 +1,8 @@
 """Errors of commands: one line on stderr and an exit code.
 
 0 done · 1 the thing asked for failed · 2 wrong usage or configuration · 3 the server cannot be reached · 4 refused ·
-130 interrupted. Every message says what is wrong and what to do; codes of refusals are for scripts (`--json`: `error`).
+5 a person is needed · 130 interrupted. Every message says what is wrong and what to do; codes of refusals are for
+scripts (`--json`: `error`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from toryo import wrong_values
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
 
-DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, PERSON_NEEDED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
 class Failure(Exception):

@@ -85,9 +85,10 @@ class Work:
         *,
         begun: Iterable[str] = (),
         split: Mapping[str, Sequence[int]] | None = None,
+        simulation: Simulation | None = None,
     ) -> None:
         """`begun`: titles of open tasks some of whose subtasks are completed. `split`: into how many subtasks each
-        manager has split its tasks."""
+        manager has split its tasks. `simulation`: how the agents work, instead of what was recorded."""
         from toryo.simulation.forecast import Likely
 
         self.team, self.max_concurrent = team, max_concurrent
@@ -99,21 +100,19 @@ class Work:
             for each in team.tasks
             if each.status == "in_progress" and each.assignee is not None and each.assignee not in managers
         ]
-        self._begun, self._split = frozenset(begun), split or {}
+        self._begun, self._split, self._said = frozenset(begun), split or {}, simulation
 
     @classmethod
     def of(cls, here: Here, project_id: str, max_concurrent: int) -> Work:
-        from toryo.cli.simulate import recorded_of_project
-
-        recorded = recorded_of_project(here, project_id)
+        times = recorded(here, project_id)
         every = here.every(f"/projects/{project_id}/tasks", "tasks")
         exported = manifest_export.whole(here, project_id, live=True)
         exported["tasks"] = [each for each in exported["tasks"] if each["status"] != "backlog"]
-        team = _manifest(exported)
+        team = manifest(exported)
         done = {each["parent_task_id"] for each in every if each["status"] == "completed"}
         titles = {each["title"] for each in every if each["task_id"] in done}
         begun = [each.title for each in team.tasks if each.title in titles]
-        return cls(team, recorded, max_concurrent, begun=begun, split=_split(every, team))
+        return cls(team, times, max_concurrent, begun=begun, split=_split(every, team))
 
     def play(self, runs: int, seed: int = 0) -> list[Ended]:
         """What came of each run. Raises Misuse for a team that the server would refuse."""
@@ -164,13 +163,16 @@ class Work:
     def _simulation(self, seed: int) -> Simulation:
         from toryo.formats.simulation_format import Agent, Coordinator, Simulation
 
+        coordinator = Coordinator(max_concurrent=self.max_concurrent)
+        if self._said is not None:
+            return self._said.model_copy(
+                update={"hours": LONGEST_HOURS, "coordinator": coordinator, "arrivals": [], "seed": seed}
+            )
         drawn = self._likely.drawn(random.Random(f"forecast {seed}"))  # noqa: S311 - chance, no secret
         for name, counts in self._split.items():
             drawn.setdefault(name, {})["subtasks"] = {"samples": counts}
         agents = {name: Agent.model_validate(each) for name, each in drawn.items()}
-        return Simulation(
-            hours=LONGEST_HOURS, coordinator=Coordinator(max_concurrent=self.max_concurrent), agents=agents
-        )
+        return Simulation(hours=LONGEST_HOURS, coordinator=coordinator, agents=agents)
 
     def _complete_parts(self, world: World) -> None:
         """A task some of whose subtasks are completed is continued, not begun again."""
@@ -203,15 +205,23 @@ class _Starter:
         if world.changes == self._tried_at:
             return
         self._tried_at = world.changes
-        project = world.owner("list_projects")["projects"][0]["project_id"]
-        wanted = {"project_id": project, "status": "todo", "limit": 200}
-        for each in world.owner("list_project_tasks", **wanted)["tasks"]:
-            if each["parent_task_id"] is None and each["assignee_id"] is not None:
-                with suppress(RefusalError):
-                    world.owner("move_task", task_id=each["task_id"], status="in_progress")
+        for project in world.owner("list_projects")["projects"]:
+            wanted = {"project_id": project["project_id"], "status": "todo", "limit": 200}
+            for each in world.owner("list_project_tasks", **wanted)["tasks"]:
+                if each["parent_task_id"] is None and each["assignee_id"] is not None:
+                    with suppress(RefusalError):
+                        world.owner("move_task", task_id=each["task_id"], status="in_progress")
 
 
-def _manifest(exported: dict[str, Any]) -> Manifest:
+def recorded(here: Here, project_id: str) -> Mapping[str, Recorded]:
+    """What a project of the server has recorded, by agent."""
+    from toryo.cli.simulate import recorded_of_project
+
+    return recorded_of_project(here, project_id)
+
+
+def manifest(exported: dict[str, Any]) -> Manifest:
+    """A team that was not read from a file. Raises Misuse."""
     from toryo.cli.manifest import Manifest
     from toryo.formats import yaml_documents
 
@@ -238,8 +248,6 @@ def _split(every: Sequence[Mapping[str, Any]], team: Manifest) -> dict[str, list
 
 
 def _lines_of(found: Mapping[str, Any], now: float) -> Iterator[str]:
-    from toryo.simulation.forecast import USUAL_MINUTES
-
     if not found["runs"]:
         yield "There are no open tasks (drafts in the backlog do not count)."
         return
@@ -249,7 +257,7 @@ def _lines_of(found: Mapping[str, Any], now: float) -> Iterator[str]:
         yield "Not all of them are completed in any run (reasons below). The figures are of those that are."
     low, middle, high = (_clock(now, hours[each]) for each in ("low", "middle", "high"))
     yield f"Done        {low} to {high}, median {middle}"
-    yield f"Takes       {_hours(hours['low'])} to {_hours(hours['high'])}"
+    yield f"Takes       {in_words(hours['low'])} to {in_words(hours['high'])}"
     yield f"Cost        ${dollars['low']:.2f} to ${dollars['high']:.2f}"
     yield f"Tokens      {tokens['low']:,.0f} to {tokens['high']:,.0f}"
     yield ""
@@ -263,13 +271,12 @@ def _lines_of(found: Mapping[str, Any], now: float) -> Iterator[str]:
         yield ""
         yield "Tasks wait, summed over all tasks, for:"
         for cause, each in sorted(found["waiting_hours"].items(), key=lambda item: -item[1])[:MOST_REASONS]:
-            yield f"  {WAITS.get(cause, cause)}: {_hours(each)}"
+            yield f"  {WAITS.get(cause, cause)}: {in_words(each)}"
     yield ""
     yield "Agents are busy:"
     for name, each in found["agents"].items():
         busy, learnt = each["hours"], each["learnt_from"]
-        known = f"times of {learnt} tasks" if learnt else f"no recorded tasks: assumed {USUAL_MINUTES:g} min a task"
-        yield f"  {name}: {_hours(busy['low'])} to {_hours(busy['high'])} ({known})"
+        yield f"  {name}: {in_words(busy['low'])} to {in_words(busy['high'])} ({known(learnt)})"
     if found["accounts"]:
         yield ""
         yield "Quotas are used up, at the pace so far:"
@@ -286,5 +293,13 @@ def _clock(now: float, hours: float) -> str:
     return output.clock((datetime.fromtimestamp(now, UTC) + timedelta(hours=hours)).isoformat())
 
 
-def _hours(hours: float) -> str:
+def known(learnt: int) -> str:
+    """Where the times of an agent come from. `learnt`: how many ends of its tasks were recorded."""
+    from toryo.simulation.forecast import USUAL_MINUTES
+
+    return f"times of {learnt} tasks" if learnt else f"no recorded tasks: assumed {USUAL_MINUTES:g} min a task"
+
+
+def in_words(hours: float) -> str:
+    """Hours as people read them, to the minute."""
     return output.duration(60 * round(60 * hours))

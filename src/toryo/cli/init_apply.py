@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toryo import data_directories
-from toryo.cli import init_teams, output, terminal_questions, wider_rights
+from toryo.cli import init_teams, manifest_file, output, terminal_questions, wider_rights
 from toryo.cli.agent_programs import KNOWN
-from toryo.cli.command_context import Here, argument, command, flag, option
-from toryo.cli.exit_codes import Misuse, missing_file, near_file
+from toryo.cli.command_context import Here, command, flag, option
+from toryo.cli.exit_codes import Misuse
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
 
@@ -113,36 +113,28 @@ def _is_project(directory: Path) -> bool:
 
 def apply(
     here: Here,
-    file: Annotated[Path, argument("FILE", "The file to apply.")] = Path(TEAM),
+    file: manifest_file.File = Path(TEAM),
+    values: manifest_file.Values = None,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Create or update everything in a toryo.yaml. Projects, agents, memberships and tasks; if anything is wrong,
-    nothing is changed. Nothing is removed, but an agent's provider_options are replaced."""
-    from toryo.cli import manifest, manifest_apply
+    nothing is changed. Nothing is removed, but an agent's provider_options are replaced. To see first what would be
+    done: toryo plan."""
+    from toryo.cli import manifest_apply, manifest_starts
 
-    if not file.is_file():
-        raise _no_file(file)
-    wanted = manifest.noted(file)
+    wanted = manifest_file.noted(file, values, "apply")
     applied = manifest_apply.apply(here, wanted, yes=yes)
     output.say(*(f"toryo: unchanged: {each}" for each in applied.kept))
-    document = {"success": True, "changes": [change.document() for change in applied.changes], "kept": applied.kept}
+    document = {
+        "success": True,
+        "changes": [change.document() for change in applied.changes],
+        "kept": applied.kept,
+        "waiting": [each.document() for each in applied.waiting],
+    }
     told = [line for change in applied.changes for line in change.told()]
     here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
-
-
-def _no_file(path: Path) -> Misuse:
-    """Where it is not: which one was meant, if one has a like name, or stands in a directory above."""
-    if path.is_dir():
-        return Misuse(
-            f"{path} is a directory.", f"Name the file: {output.program()} apply {shlex.quote(str(path / TEAM))}"
-        )
-    above = next((each / TEAM for each in Path.cwd().parents if (each / TEAM).is_file()), None)
-    if path.parent == Path() and above is not None and near_file(path) is None:
-        return Misuse(
-            f"There is no {path} here; {above} exists above.",
-            f"Apply that one: {output.program()} apply {shlex.quote(str(above))}",
-        )
-    return missing_file(path, f"Pass the path of a {TEAM}, or create one with `toryo init`.")
+    if not here.json:
+        output.say(*manifest_starts.told(applied.waiting))
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------

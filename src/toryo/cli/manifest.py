@@ -1,12 +1,13 @@
 """toryo.yaml: a team and its tasks as a file, read and checked; manifest_apply.py carries it out.
 
 Keys are those of the REST interface, with three shorter ways to write: `directory` (relative to the file),
-`assignee`, and `parent` / `depends_on` by title. Unknown keys are mistakes: a typing error must not be silence.
+`assignee`, and `parent` / `depends_on` by title. Unknown keys are mistakes: a typing error must not be silence. With
+`parameters`, the texts of its tasks have `{{name}}` in them, as those of a template (`formats/task_templates.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -22,9 +23,10 @@ from toryo.cli.exit_codes import Misuse
 from toryo.domain import acceptance, ids, review_checks
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
-from toryo.formats import yaml_documents
+from toryo.formats import task_templates, yaml_documents
 from toryo.formats.simulation_format import Simulation
-from toryo.task_forms import PeoplesForm
+from toryo.formats.task_templates import Parameter
+from toryo.task_forms import MOST_PARAMETERS, Name, PeoplesForm
 
 NOTHING = "Nothing was changed."
 
@@ -165,6 +167,8 @@ class _Task(_Entry):
     """Titles (or ids) of tasks that must be completed first."""
     status: Literal["backlog", "todo", "in_progress"] | None = None
     """Where it begins; `in_progress` starts its assignee. Later runs leave the status alone."""
+    start: Literal["when_ready", "manual"] | None = None
+    """How it starts in `todo`: by Toryo as soon as it is ready, or by hand; else as the project's setting says."""
     context: dict[str, Any] | None = None
     """For its assignee, such as the `command` of a command agent."""
     acceptance: list[Check] = Field(default_factory=list)
@@ -179,6 +183,8 @@ Entry = TypeVar("Entry", Project, Agent, Task)
 
 
 class Manifest(_Entry):
+    parameters: dict[Name, Parameter] = Field(default_factory=dict, max_length=MOST_PARAMETERS)
+    """What `{{name}}` stands for in the texts of `tasks`."""
     projects: list[Project] = Field(default_factory=list)
     agents: list[Agent] = Field(default_factory=list)
     tasks: list[Task] = Field(default_factory=list)
@@ -289,17 +295,17 @@ def _as_misuse(after: str) -> Iterator[None]:
         raise Misuse(str(mistakes), after) from None
 
 
-def read(path: Path) -> Manifest:
+def read(path: Path, values: Mapping[str, str] | None = None) -> Manifest:
     """What a file says, directories made absolute; raises Misuse with a line per mistake."""
-    manifest = noted(path)
+    manifest = noted(path, values=values)
     manifest.fail_if_mistaken()
     return manifest
 
 
-def noted(path: Path, after: str = NOTHING) -> Manifest:
+def noted(path: Path, after: str = NOTHING, values: Mapping[str, str] | None = None) -> Manifest:
     """The same, its mistakes only noted: more is checked before all of them are reported (`fail_if_mistaken`).
 
-    `after`: what is said after the mistakes.
+    `after`: what is said after the mistakes; `values`: of its parameters, by name. Raises Misuse.
     """
     with _as_misuse(after):
         document = yaml_documents.of_file(path)
@@ -309,6 +315,7 @@ def noted(path: Path, after: str = NOTHING) -> Manifest:
             document.mistake((), "this is not a toryo.yaml: it must begin with projects:, agents: or tasks:")
         if not isinstance(document.data, dict):
             document.fail_if_mistaken()
+        _fill_in(document, values or {})
         manifest = Manifest.of(document, after)
         _check_options(manifest)
         _check_settings_and_ids(manifest)
@@ -317,6 +324,30 @@ def noted(path: Path, after: str = NOTHING) -> Manifest:
     for project in manifest.projects:
         project.directory = (path.resolve().parent / project.directory.expanduser()).resolve()
     return manifest
+
+
+def _fill_in(document: yaml_documents.Document, values: Mapping[str, str]) -> None:
+    """Puts the values of its parameters into its tasks. A file without parameters stays as it is: its texts may have
+    braces of their own."""
+    said = document.data.get("parameters")
+    if said is None and not values:
+        return
+    try:
+        parameters = task_templates.parameters({} if said is None else said)
+    except ValidationError:
+        return  # `Manifest.of` tells where
+    for name in values.keys() - parameters.keys():
+        hint = yaml_documents.hint(name, list(parameters)) if parameters else "this file has none."
+        document.mistake(("parameters",), f"there is no parameter {name!r}; {hint}")
+    for name, each in parameters.items():
+        if each.default is None and name not in values:
+            document.mistake(("parameters", name), f"{name} has no value: add --set {name}=VALUE")
+    tasks = document.data.get("tasks")
+    for number, task in enumerate(tasks if isinstance(tasks, list) and not document.mistakes else ()):
+        try:
+            tasks[number] = task_templates.filled_task(task, parameters, values) if isinstance(task, dict) else task
+        except ValueError as wrong:
+            document.mistake(("tasks", number), f"tasks[{number}]: {wrong}")
 
 
 def _check_options(manifest: Manifest) -> None:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from toryo import provider_options
-from toryo.cli import exit_codes, manifest_plans, projects, task_lookup, wider_rights
+from toryo.cli import exit_codes, manifest_plans, manifest_starts, projects, task_lookup, wider_rights
 from toryo.cli import manifest as files
 from toryo.cli.command_context import Here
 from toryo.cli.exit_codes import Failure, Refused, ServerAway
 from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
+from toryo.cli.manifest_starts import Waiting
 from toryo.domain.projects import Settings, widened
 from toryo.formats import yaml_documents
 
@@ -50,11 +51,76 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Known:
+    """A task of the file, and the one on the server that it means, if there is one. The ids are those by which later
+    changes mean it and its project."""
+
+    task: Task
+    found: Found | None
+    task_id: str
+    project_id: str
+
+
+@dataclass(frozen=True)
 class Applied:
-    """What was done, and what the server has and the file does not, or no longer, say: that is left alone."""
+    """What was done, and what the server has and the file does not, or no longer, say: that is left alone. `tasks`:
+    those of the file, each with its project; `waiting`: what does not start by itself."""
 
     changes: list[Change]
     kept: list[str]
+    tasks: dict[str, str]
+    waiting: list[Waiting]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A file without mistakes, held against what the server has: nothing is changed yet.
+
+    `wider`: the rights that agents would get beside those that they have, and new agents and projects beside those of
+    which nothing is said.
+    """
+
+    here: Here
+    manifest: Manifest
+    wider: list[str]
+    _plan: _Plan
+    _there: _There
+
+    @property
+    def changes(self) -> list[Change]:
+        """What would be done. What the server names has no id yet."""
+        return self._plan.intended
+
+    @property
+    def kept(self) -> list[str]:
+        return _kept(self.manifest, self._there)
+
+    @property
+    def tasks(self) -> list[Known]:
+        return self._plan.tasks
+
+    @property
+    def waiting(self) -> list[Waiting]:
+        """What does not start by itself."""
+        team, people = self._there.team(self.manifest), self._there.people | _people(self.manifest)
+        named = [(each.task, each.found) for each in self.tasks]
+        return manifest_starts.waiting(named, lambda project: str(team.setting(project, "start")), people)
+
+    def project_id(self, name: str) -> str | None:
+        """The id on the server of a project that the file names; None: it is still to be created."""
+        found = self._there.project(self.manifest, name)
+        return None if found is None else str(found["project_id"])
+
+    def carry_out(self) -> Applied:
+        """All of it, or nothing."""
+        answers = _carried_out(self.here, self.manifest, self._plan)
+
+        def id_of(meant: str, kind: str) -> str:
+            return str(answers[int(meant[1:])][kind]) if meant[0] == "@" else meant
+
+        changes = [told(answer) for told, answer in zip(self._plan.tellers, answers, strict=True)]
+        tasks = {id_of(each.task_id, "task_id"): id_of(each.project_id, "project_id") for each in self._plan.tasks}
+        return Applied(changes, self.kept, tasks, self.waiting)
 
 
 def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
@@ -63,6 +129,14 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
     Asks for confirmation before anything is changed if agents would get more rights than they have; new agents and
     projects, than those of which nothing is said.
     """
+    ready = prepared(here, manifest, yes=yes)
+    wider_rights.confirm(here, ready.wider, "This file")
+    return ready.carry_out()
+
+
+def prepared(here: Here, manifest: Manifest, *, yes: bool = False) -> Prepared:
+    """Holds the manifest against the server. Raises Misuse for its mistakes. `yes`: `wider` is not asked for, and
+    directories may be missing here."""
     there = _looked_up(here, manifest)
     for project in manifest.projects:
         known = there.projects.get(project.id or project.name)
@@ -73,10 +147,8 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
                 project, "directory", message=f"{wrong} (if the directory is on another machine, add --yes)"
             )
     _refuse_mistakes(manifest, there)
-    if not yes:
-        wider = _widened(here, manifest, there)
-        manifest.fail_if_mistaken()
-        wider_rights.confirm(here, wider, "This file")
+    wider = [] if yes else _widened(here, manifest, there)
+    manifest.fail_if_mistaken()
     plan = _Plan()
     for project in manifest.projects:
         projects.warn_of_directory(here, project.id or project.name, project.directory, project.settings)
@@ -88,7 +160,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         _plan_memberships(plan, agent, manifest, there)
     for tasks in by_project(manifest):
         _plan_tasks(plan, tasks, manifest, here, there)
-    return Applied(_carried_out(here, manifest, plan), _kept(manifest, there))
+    return Prepared(here, manifest, wider, plan, there)
 
 
 def _looked_up(here: Here, manifest: Manifest) -> _There:
@@ -157,9 +229,13 @@ class _There:
         project = self.project(manifest, name)
         return self.tasks.get(project["project_id"], {}) if project is not None else {}
 
+    @property
+    def people(self) -> set[str]:
+        return {agent["agent_id"] for agent in self.agents.values() if agent["kind"] == "human"}
+
     def likely(self, tasks: Sequence[Found]) -> list[Found]:
         """Those that people filed, if there are any; else all."""
-        people = {agent["agent_id"] for agent in self.agents.values() if agent["kind"] == "human"}
+        people = self.people
         return [task for task in tasks if task["created_by"] in people] or list(tasks)
 
     def candidates(self, manifest: Manifest, tasks: Sequence[Task]) -> dict[str, list[Found]]:
@@ -179,6 +255,10 @@ class _There:
                 [each for each in known.get(task.title, []) if each["parent_task_id"] == place]
             )
         return found
+
+
+def _people(manifest: Manifest) -> set[str]:
+    return {agent.id for agent in manifest.agents if agent.kind == "human"}
 
 
 def _joined(manifest: Manifest) -> dict[str, None]:
@@ -295,7 +375,10 @@ class _Plan:
     """The changes as the server takes them, each with the entry of the file that asks for it and how it is told."""
 
     steps: list[tuple[dict[str, Any], Project | Agent | Task]] = field(default_factory=list)
+    intended: list[Change] = field(default_factory=list)
     tellers: list[Callable[[Found], Change]] = field(default_factory=list)
+    tasks: list[Known] = field(default_factory=list)
+    """Those of the file."""
     projects: dict[yaml_documents.Path, str] = field(default_factory=dict)
     """What is made: by where it stands in the file, the id by which later changes mean it."""
 
@@ -313,11 +396,13 @@ class _Plan:
         entry: Project | Agent | Task,
         operation: str,
         arguments: Mapping[str, Any],
-        told: Callable[[Found], Change],
+        change: Change,
+        told: Callable[[Found], dict[str, Any]] = lambda _: {},
     ) -> str:
-        """The id by which later changes mean what this one makes."""
+        """The id by which later changes mean what this one makes. `told`: what only the answer says of the change."""
         self.steps.append(({"operation": operation, "arguments": dict(arguments)}, entry))
-        self.tellers.append(told)
+        self.intended.append(change)
+        self.tellers.append(lambda answer: replace(change, **told(answer)))
         return f"@{len(self.steps) - 1}"
 
 
@@ -330,8 +415,9 @@ def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
     wanted = _made(project)
     found = there.same(project)
     if found is None:
+        made = Change("created", "project", project.id or project.name)
         plan.projects[project.where] = plan.add(
-            project, "create_project", wanted, lambda answer: Change("created", "project", answer["project_id"])
+            project, "create_project", wanted, made, lambda answer: {"id": answer["project_id"]}
         )
     else:
         _patch(plan, project, "project", found["project_id"], wanted, found)
@@ -344,13 +430,13 @@ def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
         _patch(plan, agent, "agent", agent.id, wanted, there.agents[agent.id])
         return
 
-    def told(answer: Found) -> Change:
-        passkey = None if agent.provider else answer["passkey"]
+    def told(answer: Found) -> dict[str, Any]:
         permissions = answer["agent"]["effective_options"].get("permissions")
         remark = f"permissions: {permissions}" if permissions else ""
-        return Change("created", "agent", agent.id, remark, passkey=passkey)
+        return {"detail": remark, "passkey": None if agent.provider else answer["passkey"]}
 
-    plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
+    body = {key: each for key, each in wanted.items() if each is not None}
+    plan.add(agent, "create_agent", body, Change("created", "agent", agent.id), told)
 
 
 def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _There) -> None:
@@ -359,11 +445,8 @@ def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _The
         if agent.id in there.members.get(project, ()):
             continue
         body = {"project_id": project, "agent_id": agent.id}
-        plan.add(agent, "add_member", body, lambda answer: Change("joined", "project", answer["project_id"], agent.id))
-
-
-def _teller_of_task(task: Task) -> Callable[[Found], Change]:
-    return lambda answer: Change("created", "task", answer["task_id"], task.title)
+        joined = Change("joined", "project", name, agent.id)
+        plan.add(agent, "add_member", body, joined, lambda answer: {"id": answer["project_id"]})
 
 
 def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: Here, there: _There) -> None:
@@ -377,7 +460,10 @@ def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: He
         body["dependencies"] = [ids.get(title, title) for title in task.depends_on] or None
         wanted = {key: each for key, each in body.items() if each is not None}
         if not known[task.title]:
-            ids[task.title] = plan.add(task, "file_task", {"project_id": project, **wanted}, _teller_of_task(task))
+            made = Change("created", "task", "", task.title)
+            filed = {"project_id": project, **wanted}
+            ids[task.title] = plan.add(task, "file_task", filed, made, lambda answer: {"id": answer["task_id"]})
+            plan.tasks.append(Known(task, None, ids[task.title], project))
             continue
         one = _meant(known[task.title])
         if one["status"] in OPEN:
@@ -385,10 +471,11 @@ def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: He
             fixed = ("status", "parent_task_id", "dependencies")
             wanted = {key: each for key, each in wanted.items() if key not in fixed}
             # Only the task itself shows its context and its checks; the list is brief.
-            found = here.get(f"/tasks/{one['task_id']}")["task"]
-            if task.assignee is not None and task_lookup.is_for(found, task.assignee):
+            one = here.get(f"/tasks/{one['task_id']}")["task"]
+            if task.assignee is not None and task_lookup.is_for(one, task.assignee):
                 del wanted["assignee_id"]
-            _patch(plan, task, "task", one["task_id"], wanted, found)
+            _patch(plan, task, "task", one["task_id"], wanted, one)
+        plan.tasks.append(Known(task, one, str(one["task_id"]), project))
 
 
 def _meant(tasks: Sequence[Found]) -> Found:
@@ -404,13 +491,11 @@ def _patch(
     if not different:
         return
 
-    def told(_: Found) -> Change:
-        before = {key: _mentioned(key, value, found.get(key)) for key, value in different.items()}
-        return Change("updated", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
-
+    before = {key: _mentioned(key, value, found.get(key)) for key, value in different.items()}
+    change = Change("updated", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
     arguments = {f"{kind}_id": id, **different, **_whole(different)}
     plan.add(
-        entry, f"edit_{kind}", {key: argument for key, argument in arguments.items() if argument is not None}, told
+        entry, f"edit_{kind}", {key: argument for key, argument in arguments.items() if argument is not None}, change
     )
 
 
@@ -441,6 +526,8 @@ def _equal(wanted: Any, found: Any) -> bool:
     """A mapping is as wanted if every key it names is: settings that the file does not mention keep their values."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         return all(_equal(value, found.get(key)) for key, value in wanted.items())
+    if isinstance(wanted, bool) and isinstance(found, str):
+        wanted = "on" if wanted else "off"  # as YAML reads these words
     if wanted == "urgent":
         wanted = "critical"
     return bool(wanted == found)
@@ -449,7 +536,8 @@ def _equal(wanted: Any, found: Any) -> bool:
 # --- doing it --------------------------------------------------------------------------------------------------------
 
 
-def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
+def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Found]:
+    """What the server has answered to each change."""
     from toryo.client import RefusalError, Unreachable
 
     if not plan.steps:
@@ -472,7 +560,7 @@ def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
         ) from None
     for result, (_, entry) in zip(answer["results"], plan.steps, strict=True):
         wider_rights.warn(result, f"{manifest.place(entry)}: ")
-    return [told(result) for told, result in zip(plan.tellers, answer["results"], strict=True)]
+    return list(answer["results"])
 
 
 @contextmanager

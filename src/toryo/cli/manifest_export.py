@@ -80,7 +80,7 @@ def import_(
     """Import an exported file. What already exists is kept or updated."""
     from toryo.cli.init_apply import apply
 
-    apply(here, file, yes)
+    apply(here, file, yes=yes)
 
 
 def _yaml(manifest: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,8 @@ from toryo.cli import output, project_lookup, questions
 from toryo.cli.command_context import Here, command, option
 from toryo.domain.agents import SYSTEM
 from toryo.domain.texts import one_line, printable
+
+WHEN_READY = "when_ready"
 
 
 def add(app: typer.Typer) -> None:
@@ -33,10 +36,15 @@ def needs(
 
 
 def _not_started(here: Here, names: list[str]) -> list[str]:
-    """Nobody is needed for what is left for later on purpose; but who thinks that it runs would wait without end."""
+    """Nobody is needed for what is left for later on purpose; but who thinks that it runs would wait without end. Where
+    tasks start by themselves, what does not was put back by hand."""
+    lines = {
+        each["project_id"] for each in here.get("/projects")["projects"] if each["settings"]["start"] == WHEN_READY
+    }
     found = [
         task
         for name in names
+        if name not in lines
         for task in here.every(f"/projects/{name}/tasks", "tasks", status="todo")
         if task["assignee_id"] and task["approval"] == "approved" and task["parent_task_id"] is None
         if not _starts_by_itself(here, task)
@@ -67,6 +75,17 @@ def _print(items: list[dict[str, Any]]) -> None:
     for item in items:
         output.done(*need_lines(item))
         output.commands(*(f"  {line}" for line in _what_to_do(item)))
+
+
+_LOOKS = frozenset({"review", "list", "log", "show", "why", "usage", "machines", "show_schedule", "show_webhook"})
+"""Actions that only show more."""
+
+
+def what_settles(item: Mapping[str, Any]) -> str | None:
+    """The first command that does; one that shows more, if there is no other."""
+    of_form = [line.strip() for each in item["questions"] for line in questions.commands(each)]
+    actions = sorted(item["actions"], key=lambda each: each["name"] in _LOOKS)
+    return next(iter([*of_form, *(str(each["command"]) for each in actions)]), None)
 
 
 def _what_to_do(item: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, project_lookup
+from toryo.cli import manifest_file, output, project_lookup
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse, missing_file
 from toryo.cli.from_operations import Passing, Read
@@ -85,10 +85,7 @@ def add_template(
 @_one.prints(
     "use",
     "POST /use",
-    values=Read(
-        lambda given: _values(given or []),
-        values=Annotated[list[str] | None, option("NAME=VALUE", "The value of a parameter; repeatable.", "--set")],
-    ),
+    values=Read(manifest_file.values, values=manifest_file.Values),
     project_id=Project,
 )
 def _print_used(answer: Mapping[str, Any]) -> None:
@@ -103,18 +100,6 @@ _one.says("delete", "DELETE", _DELETE, "deleted {name}", project_id=Project)
 
 def _path(here: Here, project: str | None) -> str:
     return f"/projects/{project or project_lookup.only(here)}/templates"
-
-
-def _values(given: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for each in given:
-        name, is_set, value = each.partition("=")
-        if not is_set or not name:
-            raise Misuse(f"{each!r} is not NAME=VALUE.", "Example: --set version=1.4.0")
-        if name in found:
-            raise Misuse(f"{name} is set twice.", "Set each parameter once.")
-        found[name] = value
-    return found
 
 
 def _parameter(one: dict[str, Any]) -> str:

@@ -115,10 +115,7 @@ def down(here: Here) -> None:
     from toryo.client import server_discovery
 
     place = data_directories.data_dir(here.data_dir)
-    stopped: list[process_locks.Holder] = []
-    while (each := next(process_locks.holders(place), None)) is not None:
-        _end(each)
-        stopped.append(each)
+    stopped = stop(place)
     if not stopped:
         told = server_discovery.described(place, here.data_dir)
         raise ServerAway(
@@ -132,6 +129,15 @@ def down(here: Here) -> None:
     }
     told = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in stopped)
     here.answer(document, lambda: output.done(f"stopped {told}; data directory {place}"))
+
+
+def stop(place: Path) -> list[process_locks.Holder]:
+    """Ends everything that runs from a data directory; what it was. Raises Failure for what does not end."""
+    stopped: list[process_locks.Holder] = []
+    while (each := next(process_locks.holders(place), None)) is not None:
+        _end(each)
+        stopped.append(each)
+    return stopped
 
 
 def _end(holder: process_locks.Holder) -> None:

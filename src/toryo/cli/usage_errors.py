@@ -59,6 +59,8 @@ OPTIONS = {
     "--assign --agent --to": "--assignee",
     "--force --confirm": "--yes",
 }
+COMMANDS_INSTEAD = {"apply --dry-run": "plan", "apply --diff": "plan", "run --dry-run": "plan", "run --detach": "apply"}
+"""Options of other programs that are commands here."""
 _NEAR = 0.75
 _SUGGESTED = 3
 
@@ -164,6 +166,8 @@ def _unknown_command(rest: Sequence[str], path: Sequence[str], program: Any) -> 
 
 def _unknown_option(option: str, command: Any, path: Sequence[str]) -> str:
     known = {name: each for each in _options(command) for name in each.opts}
+    if (instead := COMMANDS_INSTEAD.get(" ".join([*path, option]))) is not None:
+        return f"`{_named(path)}` has no option {option}. Use `toryo {instead}`."
     same = [each for each in _same(option, OPTIONS) if each in known]
     near = same[0] if same else nearest(option, known, close=_NEAR)
     below = any(option in each.opts for line in _lines(command) for each in _options(_below(command, line)))

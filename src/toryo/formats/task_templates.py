@@ -48,6 +48,10 @@ class Parameter(_Part):
     """Without one, a value must be given."""
 
 
+class _Parameters(_Part):
+    parameters: dict[Name, Parameter] = Field(max_length=MOST_PARAMETERS)
+
+
 class TemplateTask(TaskForm, _Part):
     title: str = Field(min_length=1, max_length=500)
     """Says which task of the template is meant."""
@@ -79,19 +83,24 @@ class Template(_Part):
                 if name not in above:
                     raise ValueError(f"{task.title!r} refers to {name!r}, which is not the title of a task above it")
             above.append(task.title)
-            for name in _placeholders(task.model_dump()):
-                if name not in self.parameters:
-                    near = nearest(name, list(self.parameters))
-                    hint = f"; did you mean {near}?" if near else ""
-                    raise ValueError(f"{{{{{name}}}}} in {task.title!r} is not one of the parameters{hint}")
-            for _, command in command_templates.within(_section(task)):
-                if (wrong := command_templates.problem(command)) is not None:
-                    raise ValueError(f"the command of {task.title!r}: {wrong}")
+            _refuse_misplaced(task.model_dump(), self.parameters)
         return self
 
 
-def _section(task: TemplateTask) -> dict[str, Any]:
-    return task.model_dump(include={"context", "acceptance"})
+def _refuse_misplaced(task: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
+    """Raises ValueError for a placeholder that is no parameter, or that stands where a command takes no value."""
+    for name in _placeholders(task):
+        if name not in parameters:
+            near = nearest(name, list(parameters))
+            hint = f"; did you mean {near}?" if near else ""
+            raise ValueError(f"{{{{{name}}}}} in {task.get('title')!r} is not one of the parameters{hint}")
+    for _, command in command_templates.within(_section(task)):
+        if (wrong := command_templates.problem(command)) is not None:
+            raise ValueError(f"the command of {task.get('title')!r}: {wrong}")
+
+
+def _section(task: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: task[key] for key in ("context", "acceptance") if task.get(key) is not None}
 
 
 def _placeholders(value: Any) -> Iterator[str]:
@@ -110,7 +119,24 @@ def fill(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:
     known = {name: each.default or "" for name, each in template.parameters.items()} | dict(values)
     if _size(template.model_dump(), max(map(len, known.values()), default=0)) > MOST_CHARACTERS:
         raise command_templates.Unfit(f"with these values the tasks have more than {MOST_CHARACTERS:,} characters")
-    return [_filled_task(task, known) for task in template.tasks]
+    return [_filled(task.model_dump(), known) for task in template.tasks]
+
+
+def parameters(given: Any) -> dict[str, Parameter]:
+    """The section `parameters` of a document. Raises ValidationError."""
+    return _Parameters.model_validate({"parameters": given}).parameters
+
+
+def filled_task(
+    task: Mapping[str, Any], parameters: Mapping[str, Parameter], values: Mapping[str, str]
+) -> dict[str, Any]:
+    """A task of another document, with every value in its place. Raises ValueError, which says what is wrong."""
+    _refuse_misplaced(task, parameters)
+    known = {name: each.default or "" for name, each in parameters.items()} | dict(values)
+    try:
+        return _filled(task, known)
+    except command_templates.Unfit as unfit:
+        raise ValueError(str(unfit)) from None
 
 
 def _size(value: Any, longest: int) -> int:
@@ -121,8 +147,8 @@ def _size(value: Any, longest: int) -> int:
     return sum(_size(each, longest) for each in parts)
 
 
-def _filled_task(task: TemplateTask, values: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = _put(task.model_dump(), values)
+def _filled(task: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = _put(task, values)
     for path, command in command_templates.within(_section(task)):
         place: Any = found
         for step in path[:-1]:

@@ -88,7 +88,7 @@ def _remove(temporary: Path | None) -> None:
 def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, open_it: bool, quick: bool) -> bool:
     """Runs the demo in a directory; whether all results are correct. `keeps_up`: run until ^C, and what ^C does."""
     from toryo import demo_team
-    from toryo.cli import open_dashboard, output
+    from toryo.cli import open_dashboard, output, task_following
     from toryo.cli.child_processes import Crew, without_toryo
     from toryo.cli.demo import display, task_watch, verdict
     from toryo.cli.demo.answers import Answers
@@ -102,7 +102,7 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
         Crew(data, ["--port", "0"], coordinating, without_toryo(os.environ), _into(log)) as crew,
     ):
         there = Here(data_dir=data, server=crew.address, json=here.json)
-        since = task_watch.newest_event(there)
+        since = task_following.newest_event(there)
         worktrees = _make_team(there, directory)
         if keeps_up is not None:
             open_dashboard.invite(there, data, open_it=open_it)

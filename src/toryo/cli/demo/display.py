@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toryo.cli import output
+from toryo.cli import output, task_following
 from toryo.cli.command_context import Here
 from toryo.cli.demo.stories import STORIES, Task
 from toryo.cli.demo.task_watch import Seen
@@ -30,7 +30,7 @@ class Progress:
     def __init__(self, seen: Seen, *, live: bool) -> None:
         self._seen = seen
         self._live = live
-        self._said: dict[str, str] = {}
+        self._lines = task_following.Lines(seen, output.say, [story.project for story in STORIES])
         self._notes: list[str] = []
 
     @contextmanager
@@ -49,20 +49,13 @@ class Progress:
             return
         for tasks in self._seen.tasks.values():
             for task in tasks:
-                self._say(task)
+                self._lines.changed(task)
 
     def told(self, line: str) -> None:
         """What waits for a person, and who settled it."""
         self._notes.append(line)
         if not self._live:
-            output.say(f"{self._seen.seconds:6.1f} s  {line}")
-
-    def _say(self, task: Task) -> None:
-        if self._said.get(task["task_id"]) == task["status"]:
-            return
-        self._said[task["task_id"]] = task["status"]
-        words = f"{output.MARKS[task['status']]} {task['status']:<11} {task['title']}  ({task['assignee_id'] or '-'})"
-        output.say(f"{self._seen.seconds:6.1f} s  {task['project_id']:<12} {words}")
+            self._lines.told(line)
 
     def _drawn(self) -> Group:
         from rich.console import Group

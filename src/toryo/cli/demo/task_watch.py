@@ -1,43 +1,32 @@
-"""Watches the demo's tasks until all are closed: woken by events, then reads the tasks themselves."""
+"""Watches the demo's tasks until all are closed (`cli/task_following.py`)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from toryo.cli.command_context import Here
 from toryo.cli.demo.answers import Answers
 from toryo.cli.demo.stories import Story, Task
 from toryo.cli.exit_codes import Failure
+from toryo.cli.task_following import Following, newest_event
 from toryo.domain.tasks import CLOSED
 
 FAILED = "agent.cooling_down"
 QUIET_WITHIN_SECONDS = 5
-LOOK_SECONDS = 1
-"""How long one call for events waits, and so how soon a dead process or the time limit is noticed."""
 
 
 @dataclass
-class Seen:
+class Seen(Following):
     """The state of the stories: their main tasks, and every task of their projects."""
 
-    started: float
-    main: dict[str, str]
+    main: dict[str, str] = field(default_factory=dict)
     """The main task of each project."""
-    tasks: dict[str, list[Task]] = field(default_factory=dict)
-    after: int = 0
     older: frozenset[str] = frozenset()
     """The tasks that were there before: a directory that is used again also has those of the last run."""
     answers: Answers | None = None
     """What a person does meanwhile."""
-    finished: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """From the creation of the tasks until the last one was closed."""
-        return (time.monotonic() if self.finished is None else self.finished) - self.started
 
     @property
     def over(self) -> bool:
@@ -59,18 +48,16 @@ class Seen:
         return [each for each in self.tasks[task["project_id"]] if each.get("parent_task_id") == task["task_id"]]
 
 
-def newest_event(here: Here) -> int:
-    return int(here.get("/status")["last_event"])
-
-
 def file_tasks(here: Here, stories: Sequence[Story], pause: float) -> Seen:
     """Files every story's main tasks, in progress at once, and writes to agents: a person does that at the beginning.
 
     `pause`: seconds between two steps of an agent.
     """
-    older = frozenset(task["task_id"] for story in stories for task in _all(here, story.project))
+    before = Following(time.monotonic())
+    before.look(here, [story.project for story in stories])
+    older = frozenset(task["task_id"] for tasks in before.tasks.values() for task in tasks)
     person = here.get("/me")["person_id"]
-    seen = Seen(time.monotonic(), {}, after=newest_event(here), older=older)
+    seen = Seen(time.monotonic(), after=newest_event(here), older=older)
     for story in stories:
         for agent, text in story.says.items():
             here.send("POST", f"/projects/{story.project}/chats/{agent}/messages", {"content": text})
@@ -81,12 +68,9 @@ def file_tasks(here: Here, stories: Sequence[Story], pause: float) -> Seen:
 
 
 def look(here: Here, seen: Seen) -> None:
-    for project in seen.main:
-        seen.tasks[project] = [task for task in _all(here, project) if task["task_id"] not in seen.older]
-
-
-def _all(here: Here, project: str) -> list[dict[str, Any]]:
-    return here.every(f"/projects/{project}/tasks", "tasks")
+    seen.look(here, seen.main)
+    for project, tasks in seen.tasks.items():
+        seen.tasks[project] = [task for task in tasks if task["task_id"] not in seen.older]
 
 
 def until_over(
@@ -111,9 +95,8 @@ def until_over(
 
 def _heard(here: Here, seen: Seen) -> bool:
     """Waits briefly for an event. Whether there was one."""
-    heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
-    seen.after = heard["last"]
-    for event in heard["events"]:
+    heard = seen.hear(here)
+    for event in heard:
         if event["kind"] == FAILED:
             # The team itself does not fail: something on this machine prevents its work, and the log says what.
             agent = event["agent_id"]
@@ -123,4 +106,4 @@ def _heard(here: Here, seen: Seen) -> bool:
             raise Failure(
                 f"{agent} cannot work on this machine. Its process printed: {last}", "Check this machine: toryo doctor"
             )
-    return bool(heard["events"])
+    return bool(heard)
