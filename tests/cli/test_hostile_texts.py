@@ -44,7 +44,7 @@ NO_ANSWER_OF_THE_SERVER = {
         "agent run",
     ),
     "they look at this machine": ("doctor", "coordinator check", "playbook check", "version"),
-    "they read a file": ("apply", "import", "simulate", "template add"),
+    "they read a file": ("apply", "import", "plan", "run", "simulate", "template add"),
     "they open a database": ("db upgrade", "db backup", "db restore", "db check", "db move"),
     "they ask for words": ("chat", "person password"),
 }

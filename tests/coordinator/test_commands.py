@@ -196,7 +196,7 @@ def context_x(template):
 PLACES = {
     "run": lambda template, value: step_of({"run": template}, value).run,
     "context.command": lambda template, value: step_of({"context": {"command": template}}, value).context["command"],
-    "acceptance": lambda template, value: step_of({"acceptance": [{"command": template}]}, value).acceptance[0][
+    "acceptance": lambda template, value: step_of({"acceptance": [{"command": template}]}, value).said["acceptance"][0][
         "command"
     ],
     "script": scripted,

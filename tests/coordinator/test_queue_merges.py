@@ -446,10 +446,13 @@ def test_a_job_that_is_stopped_before_it_has_merged_changes_nothing(repository, 
 
 
 def test_of_work_that_ends_as_it_is_stopped_nothing_is_told():
+    async def work() -> str:
+        return "passed"
+
     async def once() -> Any:
         stop = asyncio.Event()
         stop.set()
-        return await queue_merges._unless(stop, asyncio.sleep(0, "passed"))
+        return await queue_merges._unless(stop, work())
 
     assert asyncio.run(once()) is None
 

@@ -31,8 +31,6 @@ LIMITS: dict[str, dict[str, int]] = {
         "WIDEST": 160,
     },
     "conflict_forecast": {
-        "MOST_PATTERNS": 50,
-        "LONGEST_PATTERN": 300,
         "MOST_TOUCHED": 500,
         "MOST_OTHERS": 200,
         "MOST_SHOWN": 5,

@@ -29,7 +29,7 @@ COMMANDS = {
     "init": ("init_apply", "Create a toryo.yaml for this directory."),
     "apply": ("init_apply", "Create or update everything in a toryo.yaml."),
     "plan": ("plan", "Show what applying a toryo.yaml would do."),
-    "run": ("run", "Apply a toryo.yaml and follow its tasks until all are closed and merged."),
+    "run": ("run", "Apply a toryo.yaml, and follow its tasks to their end."),
     "forecast": ("forecast", "Forecast when open tasks will be done, at what cost."),
     "simulate": ("simulate", "Simulate a team without starting a program."),
     "worktrees": ("worktrees", "List the worktrees of tasks."),

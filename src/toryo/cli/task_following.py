@@ -44,9 +44,9 @@ class Following:
         for project in projects:
             self.tasks[project] = [*here.every(f"/projects/{project}/tasks", "tasks")]
 
-    def hear(self, here: Here, wait_seconds: int = LOOK_SECONDS) -> list[Event]:
-        """The events since then; waits briefly for one."""
-        heard = here.get("/events", after=self.after, wait_seconds=wait_seconds)
+    def hear(self, server: Here, wait_seconds: int = LOOK_SECONDS) -> list[Event]:
+        """The events since then; waits briefly for one. Who follows for long asks a patient one (`reconnecting`)."""
+        heard = server.get("/events", after=self.after, wait_seconds=wait_seconds)
         self.after = heard["last"]
         events: list[Event] = heard["events"]
         return events
@@ -74,4 +74,4 @@ class Lines:
         self.told(f"{task['project_id']:<{self._width}}  {words}" if self._width else words)
 
     def told(self, line: str) -> None:
-        self._say(f"{self._following.seconds:6.1f} s  {line}")
+        self._say(f"{output.duration(self._following.seconds):>8}  {line}")

@@ -66,12 +66,12 @@ _PLAIN: dict[Any, Any] = {
 def columns(
     noun: type[Any], *, but: Collection[str] = (), before: Mapping[str, sa.Column[Any]] | None = None
 ) -> list[sa.Column[Any]]:
-    """Of its fields, the keys first, in their order, but for those that the table has elsewhere. `before`: a column
-    that is no field, by the field that comes after it."""
+    """Of its fields, in their order, but for those that the table has elsewhere. `before`: a column that is no field,
+    by the field that comes after it."""
     shape = stored(noun)
     keys = {name for name, field in shape.items() if Key in field.marks} or {"id"}
     others, found = before or {}, []
-    for name, field in sorted(shape.items(), key=lambda each: each[0] not in keys):
+    for name, field in shape.items():
         if name in others:
             found.append(others[name])
         if name not in but:
@@ -85,8 +85,9 @@ def codecs(noun: type[Any]) -> dict[str, Codec]:
 
 
 def stored(noun: type[Any]) -> dict[str, Stored]:
-    """By field. Raises TypeError for a type that no rule stores."""
-    return {field.name: _written(str(field.type), _module(noun, field.name)) for field in fields(noun)}
+    """By field, those that are given by name last. Raises TypeError for a type that no rule stores."""
+    in_order = sorted(fields(noun), key=lambda field: field.kw_only is True)
+    return {field.name: _written(str(field.type), _module(noun, field.name)) for field in in_order}
 
 
 def _module(noun: type[Any], field: str) -> str:

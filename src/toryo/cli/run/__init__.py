@@ -45,9 +45,9 @@ def run(
     down: Annotated[bool, flag("At the end, stop the server and the Coordinator, if toryo run started them.")] = False,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
-    """Apply a toryo.yaml and follow its tasks until all are closed and merged. Starts a server and a Coordinator if
-    none runs here. ^C leaves everything at work, and the same command goes on. The exit code is 0 if all was done, 1 if
-    something failed or is blocked, 5 if a person is needed."""
+    """Apply a toryo.yaml, and follow its tasks to their end. They are closed and merged then. Starts a server and a
+    Coordinator if none runs here. ^C leaves everything at work, and the same command goes on. The exit code is 0 if all
+    was done, 1 if something failed or is blocked, 5 if a person is needed."""
     from toryo.cli import output
     from toryo.cli.child_processes import heed_terminate
     from toryo.cli.run import background

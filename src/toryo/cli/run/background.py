@@ -53,8 +53,8 @@ class Background:
         """Starts it, and waits for the server and its Coordinator. Raises Failure with its last words."""
         command = [sys.executable, "-m", "toryo", "up", "--data-dir", str(self.place), "--port", "0", "--no-open"]
         self.place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        with os.fdopen(os.open(self.log, flags, 0o600), "ab") as log:
+        self.log.touch(mode=0o600)
+        with self.log.open("ab") as log:
             begins = log.tell()
             process = subprocess.Popen(
                 [*command, *self._more],

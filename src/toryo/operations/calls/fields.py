@@ -12,14 +12,24 @@ from typing import Annotated, Any, Literal, get_args
 import orjson
 from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from toryo import argument_limits
+from toryo.chosen_ids import ANY
 from toryo.domain import texts
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 """An id of anything."""
-Assignee = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+def _assignee(text: str) -> str:
+    longest = 1_000 if text.startswith(f"{ANY}:") else 64
+    if len(text) > longest:
+        raise PydanticKnownError("string_too_long", {"max_length": longest})
+    return text
+
+
+Assignee = Annotated[str, Field(min_length=1), AfterValidator(_assignee)]
 """An agent, or anyone who is free: `any`, `any:python,tests`."""
 
 
