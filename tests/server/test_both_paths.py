@@ -137,6 +137,30 @@ def test_a_client_whose_envelope_the_sdk_refuses_is_never_taken_for_plain() -> N
     _run(compare())
 
 
+def test_a_client_that_is_known_and_names_another_tool_in_its_headers_is_refused() -> None:
+    """Who stands between, and lets calls through by their headers, is not deceived."""
+
+    async def story() -> None:
+        async with edge() as app:
+            body = call("echo", {"text": "x"}, _meta=ENVELOPE)
+            assert (await exchange(app, body, headers=modern("echo"))).status == 200
+            assert (await exchange(app, body, headers=modern("health_check"))).status == 400
+
+    _run(story())
+
+
+@pytest.mark.parametrize("params", [[], ["x"], 5, {"_meta": 5}, {"x": 1}], ids=str)
+def test_a_ping_with_params_is_answered_as_the_sdk_does(params: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def compare() -> None:
+        async with edge() as app:
+            quick = await exchange(app, request("ping", params))
+            monkeypatch.setattr(mcp_fast_path, "recognise", lambda *_: None)
+            official = await exchange(app, request("ping", params))
+            assert (quick.status, _content(quick)) == (official.status, _content(official))
+
+    _run(compare())
+
+
 def _content(response: Response) -> Any:
     return response.json() if response.body.startswith(b"{") else response.body
 

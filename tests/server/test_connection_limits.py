@@ -167,6 +167,22 @@ def test_who_does_not_read_an_answer_makes_room_for_others() -> None:
             each.close()
 
 
+def test_who_reads_on_is_not_the_one_that_leaves() -> None:
+    crowd = Connections(Bounds(of_one_address=2))
+    reader, silent = (_Silent(crowd, "192.0.2.1") for _ in range(2))
+    crowd.is_served(reader)  # type: ignore[arg-type]
+    assert _Silent(crowd, "192.0.2.1").entered
+    assert (reader.left, silent.left) == (False, True)
+
+
+def test_no_more_are_open_than_there_may_be_whoever_they_come_from() -> None:
+    crowd = Connections(Bounds(connections=2))
+    for number in range(2):
+        crowd.has_request(_Silent(crowd, f"192.0.2.{number}"))  # type: ignore[arg-type]
+    assert not _Silent(crowd, "192.0.2.2").entered
+    assert len(crowd) == 2
+
+
 def test_calls_that_wait_are_never_the_ones_that_leave() -> None:
     with bounded(Bounds(connections=4)) as (server, crowd):
         waiting = [connected(server, request(call("await_bell", {"timeout_seconds": 45}))) for _ in range(2)]
@@ -227,6 +243,29 @@ def test_a_body_that_is_refused_is_not_read_for_ever() -> None:
     with bounded(Bounds(thrown_away_bytes=1_000_000)) as (server, crowd), connected(server, head) as connection:
         pour(connection, b"x" * 100_000, 1_000)
         until(lambda: len(crowd) == 0)
+
+
+@pytest.mark.parametrize("too_much", [0, 1])
+def test_beside_a_body_in_pieces_so_much_may_come_and_not_a_byte_more(too_much: int) -> None:
+    head = HEAD + b"transfer-encoding: chunked\r\n\r\n"
+    bounds = Bounds(head_bytes=len(head), lingering_seconds=SOON)
+    sizes = b"1;" + b"x" * (8 + too_much - len(b"1;\r\n")) + b"\r\n"  # eight beside each byte of the body
+    with bounded(bounds) as (server, crowd), connected(server, head) as connection:
+        until(lambda: crowd.unfinished_bytes == len(head))
+        connection.sendall(sizes + b"y")
+        if too_much:
+            assert rest_of(connection).startswith(b"HTTP/1.1 400 ")
+        else:
+            until(lambda: crowd.unfinished_bytes == len(head + sizes + b"y") or len(crowd) == 0)
+            assert len(crowd) == 1
+
+
+def test_who_is_refused_need_not_wait_for_the_end_of_the_answer() -> None:
+    with (
+        bounded(Bounds(lingering_seconds=10 * LIMIT)) as (server, _),
+        connected(server, b"nonsense\r\n\r\n") as connection,
+    ):
+        assert rest_of(connection).startswith(b"HTTP/1.1 400 ")
 
 
 def test_trailers_are_no_way_around() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,14 @@ def test_a_damaged_token_file_is_named_with_what_to_do(tmp_path: Path, content: 
     with pytest.raises(ConfigurationError) as caught:
         held.token(OWNER_TOKEN)
     assert caught.value.instruction
+    held.release()
+
+
+def test_a_directory_whose_id_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
+    held = DataDirectory.hold(tmp_path)
+    (tmp_path / "directory.id").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError, match=re.escape(str(tmp_path))):
+        _ = held.place
     held.release()
 
 

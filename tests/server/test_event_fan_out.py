@@ -8,6 +8,9 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+import pytest
+import structlog
+
 from tests.server.fakes import ObservedBus
 from tests.server.http import LIMIT
 from toryo.domain.errors import Code, Refusal
@@ -41,12 +44,12 @@ class Log:
 
     async def as_server(self, step: Any, *, reads: bool) -> News:
         assert reads
-        after, shown = step.keywords["after"], [*step.keywords["readers"]]
+        after, shown, again = step.keywords["after"], step.keywords["readers"], step.keywords["again"]
         self.readings += 1
         self.before_reading()
         await asyncio.sleep(0)
         found = [each for each in self.events if each[0] > after]
-        still = [each for each in shown if each in self.may_read]
+        still = [each for each, known in shown.items() if each in self.may_read or (known is not None and not again)]
         seen = {each: tuple(number not in self.hidden.get(each, ()) for number, _ in found) for each in still}
         readers = {each: Reader(Caller(Kind.PERSON), None) for each in still}
         return News(found[-1][0] if found else after, found, readers, seen)
@@ -137,8 +140,10 @@ def test_a_right_that_is_lost_ends_its_streams_and_no_others() -> None:
             await fetched(each, 0, 1)
         log.may_read = {BOB}
         log.bus.publish((RIGHTS,))
-        assert await hers.next(1, LIMIT) == (1, b"")
+        log.happens(2)
+        assert await fetched(his, 1, 2) == b"<2>"
         assert hers.ended
+        assert await hers.next(1, LIMIT) == (1, b"")
         assert not his.ended
 
     asyncio.run(story())
@@ -164,6 +169,30 @@ def test_when_the_events_cannot_be_read_all_streams_end_and_the_next_one_begins_
         assert await fetched(again, 1, 2) == b"<2>"
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("fault", "logged"), [(Refusal(Code.UNAVAILABLE, "The disk is away.", "Wait."), False), (RuntimeError("oh"), True)]
+)
+def test_a_fault_of_the_reading_is_logged_and_a_refusal_is_not(
+    fault: Exception, logged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who refuses has logged why."""
+    with structlog.testing.capture_logs() as lines:
+        monkeypatch.setattr(event_fan_out, "_log", structlog.get_logger())
+
+        async def story() -> None:
+            log = Log()
+
+            def fail() -> None:
+                raise fault
+
+            log.before_reading = fail
+            follower = FanOut(log).join(ANN, 0)  # type: ignore[arg-type]
+            assert await follower.next(0, LIMIT) == (0, b"")
+
+        asyncio.run(story())
+    assert [line["event"] for line in lines] == ["event_streams_ended"] * logged
 
 
 def test_without_streams_nothing_is_read() -> None:

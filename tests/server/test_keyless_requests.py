@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,9 @@ import pytest
 
 from tests.sandboxes import sandboxed
 from tests.server.http import PLAIN, call
-from toryo.server import app
+from toryo.server import app, listeners
 from toryo.server.app import Running
+from toryo.server.keyless_requests import KeylessRequests
 from toryo.settings import AuthSettings, Settings
 
 __all__ = ["sandboxed"]
@@ -102,3 +104,14 @@ def test_a_program_in_a_sandbox_needs_its_credential_and_one_outside_does_not(se
     shown = [bwrap, "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc"]
     inside = subprocess.run([*shown, *asked], capture_output=True, text=True, check=True)
     assert "authenticationRequired" in inside.stdout, inside.stdout
+
+
+def test_what_a_program_has_open_to_another_server_is_no_call_of_this_one() -> None:
+    """A port is its own at one end only: the other end says whose connection it is."""
+    keyless = KeylessRequests()
+    with listeners.tcp("127.0.0.1", 0) as here, listeners.tcp("127.0.0.1", 0) as elsewhere:
+        here.listen()
+        with socket.create_connection(here.getsockname()) as program:
+            scope = {"client": program.getsockname(), "headers": []}
+            assert keyless.admits({**scope, "server": here.getsockname()})
+            assert not keyless.admits({**scope, "server": elsewhere.getsockname()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import stat
 import threading
@@ -14,6 +15,7 @@ import pytest
 from tests.server.http import LIMIT, PLAIN, call, served
 from toryo.server import listeners
 from toryo.server.http_errors import ConfigurationError
+from toryo.server.listeners import Listener
 
 STOPS_WITHIN = 40.0
 """Seconds: a call would be held for 45, a connection kept for 75."""
@@ -103,3 +105,17 @@ def test_an_idle_connection_does_not_delay_a_stop() -> None:
         began = time.monotonic()
         server.listener.stop()
     assert time.monotonic() - began < STOPS_WITHIN
+
+
+@pytest.mark.parametrize("outlives", [False, True], ids=["as usual", "nohup"])
+def test_a_terminal_that_closes_ends_it_in_order_unless_it_was_started_to_outlive_it(outlives: bool) -> None:
+    heard: list[int] = []
+    listener = Listener(None, lambda: None, lambda: None)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if outlives else lambda number, _frame: heard.append(number))
+    try:
+        with listener.capture_signals():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert (listener.should_exit, listener.signal) == ((False, None) if outlives else (True, signal.SIGHUP))
+    assert heard == []

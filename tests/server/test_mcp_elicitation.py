@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from toryo.client import Client as People
 from toryo.server import mcp_elicitation
 from toryo.server.app import Running
-from toryo.server.mcp_elicitation import answer_of, can_ask, form
+from toryo.server.mcp_elicitation import Elicitation, answer_of, can_ask, form
 
 LIMIT = 100.0
 COLORS = ["Blue", "Red", "Green"]
@@ -377,6 +377,33 @@ def test_what_happens_in_the_project_is_not_told_to_a_client_that_waits(house: H
         await client.http.aclose()
 
     run(story())
+
+
+def test_a_question_that_waits_is_not_looked_at_again_and_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    look = Elicitation._question
+
+    async def counted(*given: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return await look(*given)
+
+    monkeypatch.setattr(Elicitation, "_question", counted)
+
+    async def story() -> None:
+        client = Raw(house)
+        await client.begin()
+        async with client.asking() as stream:
+            lines = stream.aiter_lines()
+            asked = await event(lines)
+            for _ in range(10):  # others are served meanwhile
+                await asyncio.to_thread(house.owner.rest, "GET", "/me")
+            await client.reply(asked["id"])
+            assert "result" in await event(lines)
+        await client.http.aclose()
+
+    run(story())
+    assert looks < 8
 
 
 def test_it_passes_through_the_bridge_for_clients_that_start_commands(house: House) -> None:

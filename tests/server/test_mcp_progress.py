@@ -76,6 +76,7 @@ def test_a_call_that_waits_long_is_answered_by_a_stream_of_growing_progress_and_
             assert {each["params"]["progressToken"] for each in told} == {token}
             grown = [each["params"]["progress"] for each in told]
             assert grown == sorted(set(grown))
+            assert grown[0] == mcp_progress.EVERY, "the seconds so far"
             assert answer["result"]["structuredContent"] == {"success": True, "rung": True}
 
     run(story())

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
+from mcp.server.lowlevel.server import Server
+from mcp_types import UnsubscribeRequestParams
 
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
 from toryo.server import mcp_resource_updates, mcp_streams
+from toryo.server.mcp_resources import Resources
 from toryo.server.mcp_streams import SESSION, Session, Streams, Subscribed
 
 LIMIT = 100.0
@@ -111,6 +115,12 @@ class Desk:
         opened = self.streams.open(headers, credentials, get.receive, get.send, self._may_listen)
         return get, asyncio.create_task(opened)
 
+    async def unsubscribe(self, uri: str) -> None:
+        headers = [(SESSION, self.name), (b"authorization", f"Bearer {ANN.bearer}".encode())]
+        context: Any = SimpleNamespace(request=SimpleNamespace(scope={"headers": headers}))
+        resources = Resources(self, Server("desk"))  # type: ignore[arg-type]
+        await resources._unsubscribe(context, UnsubscribeRequestParams(uri=uri))
+
     async def _may_listen(self) -> bool:
         return self.welcome
 
@@ -152,7 +162,9 @@ def test_what_a_session_subscribed_to_before_and_after_opening_is_told_on_its_st
     at_a_desk(story)
 
 
-def test_after_an_unsubscription_nothing_is_told() -> None:
+def test_after_an_unsubscription_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_streams, "PING", 10 * LIMIT)  # with each ping, a stream looks at its subscriptions anyway
+
     async def story(desk: Desk) -> None:
         session = await desk.begin()
         gone, kept = Reader(), Reader()
@@ -160,8 +172,7 @@ def test_after_an_unsubscription_nothing_is_told() -> None:
         get, opened = desk.open()
         kept.change("e1")
         assert await get.hear() == updated("kept")
-        del session.subscriptions["gone"]
-        session.changed()
+        await desk.unsubscribe("gone")
         await gone.left.wait()
         gone.change("e1")
         kept.change("e2")
@@ -169,6 +180,24 @@ def test_after_an_unsubscription_nothing_is_told() -> None:
         desk.stop()
         assert await get.hear() == b"", "the stream has ended in order"
         await opened
+
+    at_a_desk(story)
+
+
+def test_what_its_reader_may_no_longer_see_is_followed_no_more_and_the_stream_ends_with_the_last_of_it() -> None:
+    async def story(desk: Desk) -> None:
+        session = await desk.begin()
+        gone, kept = Reader(), Reader()
+        session.subscriptions |= {"gone": Subscribed(gone, "e0"), "kept": Subscribed(kept, "e0")}
+        get, opened = desk.open()
+        gone.refuse("projectNotFound")
+        kept.change("e1")
+        assert await get.hear() == updated("kept")
+        assert list(session.subscriptions) == ["kept"]
+        kept.refuse("projectNotFound")
+        assert await get.hear() == b"", "the stream has ended in order"
+        await opened
+        assert session.subscriptions == {}
 
     at_a_desk(story)
 

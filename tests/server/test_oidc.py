@@ -16,6 +16,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.people import provider_accounts
 from toryo.server import app, identity_provider
 from toryo.server.app import Running
+from toryo.server.identity_provider import judged
 from toryo.settings import AuthSettings, Settings
 
 Claims = dict[str, Any]
@@ -143,6 +144,16 @@ def test_the_provider_may_give_the_roles_and_take_them_again(serve: Serve, idp: 
     idp.claims["realm"] = {"roles": ["staff"]}
     come_in(server, idp)
     assert me(browser)["login"] == "member", "in the other browser, too"
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [({}, None), ({"name": ""}, None), ({"preferred_username": "ann"}, "ann"), ({"name": "Ann"}, "Ann")],
+)
+def test_somebody_is_called_as_the_provider_says_and_by_no_name_where_it_says_none(
+    told: Claims, name: str | None
+) -> None:
+    assert judged({"iss": "https://id.example", "sub": "u-1", **told}, AuthSettings()).name == name
 
 
 def test_what_the_provider_says_of_somebody_is_judged_like_any_strangers_words(serve: Serve, idp: Provider) -> None:

@@ -48,6 +48,12 @@ def test_a_route_says_its_status() -> None:
     assert ask("POST", "/things", b'{"thing_id":"t1"}').status == 201
 
 
+def test_a_file_is_answered_as_its_bytes() -> None:
+    response = ask("GET", "/things/t1/file")
+    assert (response.status, response.body) == (200, b"what it says")
+    assert response.headers["content-disposition"].startswith("attachment; ")
+
+
 @pytest.mark.parametrize(("query", "tags"), [("tags=a", ["a"]), ("tags=a&tags=b", ["a", "b"]), ("", None)])
 def test_lists_in_a_query_repeat_their_name(query: str, tags: list[str] | None) -> None:
     response = ask("GET", f"/things?limit=5&{query}")
@@ -66,6 +72,10 @@ def test_a_path_of_plain_words_wins_over_a_parameter() -> None:
 def test_if_match_fills_the_version(given: str) -> None:
     response = ask("PATCH", "/things/t1", b"{}", (*SENDING, ("if-match", given)))
     assert response.json()["thing"]["version"] == 3
+
+
+def test_if_match_means_nothing_where_there_are_no_versions() -> None:
+    assert ask("GET", "/things", headers=(*PERSON, ("if-match", '"3"'))).status == 200
 
 
 def test_if_match_that_is_no_version_is_refused() -> None:
@@ -151,7 +161,7 @@ def test_a_long_poll_answers_when_it_is_hinted() -> None:
 
 
 def test_the_document_says_what_a_search_cannot_do_without() -> None:
-    written = document([catalogue()["search_tasks"]], "")["paths"]["/task-search"]["get"]["parameters"]
+    written = document([catalogue()["search_tasks"]], "", "/events")["paths"]["/task-search"]["get"]["parameters"]
     assert [each["name"] for each in written if each.get("required")] == ["text"]
 
 
@@ -174,6 +184,8 @@ def test_the_document_describes_every_route_with_references_that_resolve() -> No
     assert [parameter["name"] for parameter in edited["parameters"]] == ["thing_id", "If-Match"]
     body = edited["requestBody"]["content"]["application/json"]["schema"]
     assert set(body["properties"]) == {"title", "tags", "size", "version"}
+    made = document["paths"]["/api/v1/things"]["post"]
+    assert [parameter["name"] for parameter in made["parameters"]] == ["Idempotency-Key", "If-Match"]
     listed = document["paths"]["/api/v1/things"]["get"]["parameters"]
     assert {each["name"]: each["in"] for each in listed} == {"tags": "query", "limit": "query", "wait_seconds": "query"}
     for reference in references(document):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +65,25 @@ def test_libraries_are_heard_from_warnings_on(lines: Path) -> None:
     logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
     (line,) = read(lines)
     assert (line["event"], line["logger"]) == ("Invalid HTTP request received.", "uvicorn.error")
+
+
+def test_what_went_wrong_within_a_library_is_in_the_file_too(lines: Path) -> None:
+    try:
+        raise ValueError("no good")
+    except ValueError:
+        logging.getLogger("asyncio").exception("Task failed.")
+    (line,) = read(lines)
+    assert str(line["traceback"]).endswith("ValueError: no good\n")
+
+
+def test_a_line_is_kept_though_nobody_reads_what_people_are_shown(lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with contextlib.suppress(BrokenPipeError), os.fdopen(writing, "w") as nobody:
+        monkeypatch.setattr(sys, "stderr", nobody)
+        structlog.get_logger().warning("loud")
+    monkeypatch.undo()
+    assert [line["event"] for line in read(lines)] == ["loud"]
 
 
 @pytest.mark.pitfall("F53")

@@ -21,6 +21,7 @@ from toryo.server.http_errors import ConfigurationError
 COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name
 OWNER_TOKEN: Final = "owner.token"  # noqa: S105 - a file name
 _ID: Final = "directory.id"
+_PRIVATE: Final = 0o600
 _PREFIXES: Final = {COORDINATOR_TOKEN: secret_patterns.COORDINATOR, OWNER_TOKEN: secret_patterns.PERSON}
 
 
@@ -65,8 +66,8 @@ class DataDirectory:
         file = self.path / name
         prefix = _PREFIXES[name]
         try:
-            _write_once(file, _new_token(name), 0o600)
-            file.chmod(0o600)
+            _write_once(file, _new_token(name), _PRIVATE)
+            file.chmod(_PRIVATE)
             token = file.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise _unusable(self.path, error) from None
@@ -90,7 +91,7 @@ class DataDirectory:
         """The name of this directory among all servers that share a database."""
         file = self.path / _ID
         try:
-            _write_once(file, f"{secrets.token_hex(8)}\n".encode(), 0o600)
+            _write_once(file, f"{secrets.token_hex(8)}\n".encode(), _PRIVATE)
             return file.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise _unusable(self.path, error) from None
@@ -133,7 +134,7 @@ def _write_once(file: Path, content: bytes, mode: int) -> None:
 def _replace(file: Path, content: bytes) -> None:
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
-    _create(draft, content, 0o600)
+    _create(draft, content, _PRIVATE)
     draft.replace(file)
 
 

@@ -74,7 +74,7 @@ SECURITY: Schema = {
 }
 
 
-def document(operations: Iterable[Operation], prefix: str, stream: str | None = None) -> Schema:
+def document(operations: Iterable[Operation], prefix: str, stream: str) -> Schema:
     """The whole document; paths carry `prefix`. `stream` is the path of the event stream."""
     shared: dict[str, Schema] = {"Problem": _PROBLEM}
     paths: dict[str, Schema] = {}
@@ -82,7 +82,7 @@ def document(operations: Iterable[Operation], prefix: str, stream: str | None = 
         if operation.route is not None:
             path = paths.setdefault(prefix + operation.route.path, {})
             path[operation.route.method.lower()] = _described(operation, operation.route, shared)
-    if stream is not None and f"{prefix}/events" in paths:
+    if f"{prefix}/events" in paths:
         reading = paths[f"{prefix}/events"]["get"]
         # As `read_events`, which it is, again and again; `after=now` begins with what comes next.
         left_out = ("limit", "wait_seconds", "newest", "before")
@@ -137,9 +137,12 @@ def _parameter(name: str, schema: Schema, where: str, required: bool) -> Schema:
 
 
 def _body(properties: dict[str, Schema], required: set[str]) -> Schema:
-    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    if required:
-        schema["required"] = sorted(required)
+    schema: Schema = {
+        "type": "object",
+        "properties": properties,
+        "required": sorted(required),
+        "additionalProperties": False,
+    }
     return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
 
 

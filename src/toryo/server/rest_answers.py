@@ -55,7 +55,7 @@ async def lost(request: Request, error: Exception) -> Response:
         then = constant("GET /api/v1/openapi.json lists every path.") if path.startswith(API + "/") else where
         return problem(request, {"error": "notFound", "message": text, "instruction": then}, 404)
     allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
-    text = say("{path} does not support {method}.", path=path, method=request.method[:20])
+    text = say("{path} does not support {method}.", path=path, method=request.method)
     result = {"error": "methodNotAllowed", "message": text, "instruction": say("Use {possible}.", possible=allowed)}
     return problem(request, result, 405, {"allow": allowed})
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from toryo.check_names import some
 from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases
-from toryo.coordinator.worktrees.git import LONG, Answer, Git, Trouble, explain
+from toryo.coordinator.worktrees.git import LONG, TIME_LIMIT, Answer, Git, Trouble, explain
 from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
 from toryo.coordinator.worktrees.moved_bases import MovedBase
 from toryo.coordinator.worktrees.paths import (
@@ -526,16 +526,21 @@ def _history(git: Git, base: str, head: str, limit: int) -> tuple[str, bool]:
         "--unified=0",
     )
     arguments = ("log", *what, *PREFIXES, *DIFF, f"{base}..{head}", "--")
-    return _cut(git.beginning(4 * limit + 1, *arguments, seconds=LONG), limit)
+    return _beginning(git, limit, *arguments, seconds=LONG)
 
 
 def _between(git: Git, range_: list[str], context: int, limit: int, *, head: str, base: str) -> Diff:
     arguments = ("diff", "--patch", f"--unified={context}", *PREFIXES, *DIFF, *range_, "--")
-    patch, truncated = _cut(git.beginning(4 * limit + 1, *arguments), limit)
+    patch, truncated = _beginning(git, limit, *arguments)
     names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
     lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
     changes = tuple(_change(*status, *lines[status[1]]) for status in _statuses(iter(names)))
     return Diff(patch, changes, truncated, head=head, base=base)
+
+
+def _beginning(git: Git, limit: int, *arguments: str, seconds: float = TIME_LIMIT) -> tuple[str, bool]:
+    """What git prints, and whether it was cut."""
+    return _cut(git.beginning(4 * limit + 1, *arguments, seconds=seconds), limit)
 
 
 def _cut(output: bytes, limit: int) -> tuple[str, bool]:
