@@ -1,6 +1,6 @@
 // Does what is declared in task-acts.ts: asks the server, says what was done, offers to take it back where that is
 // possible, and reads again what has changed. What is refused is thrown.
-import { ANYONE } from "@/i18n/words";
+import { ANYONE } from "@/ui";
 import { useQueryClient } from "@tanstack/react-query";
 
 import { approveTask, confirmChecks, editTask, mayMove, moveTask, rejectTask, steerTask } from "@/api/actions";

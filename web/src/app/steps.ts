@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleDot, Flag, UserRound } from "lucide-react";
 
-import { ANYONE } from "@/i18n/words";
+import { ANYONE } from "@/ui";
 import { PRIORITIES } from "@/api/filter";
 import { foundTasks, members, moves, needs } from "@/api/queries";
 import type { PaletteCommand } from "@/app/finding";

@@ -3,7 +3,6 @@
 //
 // Written here, because what is needed of a library (a catalogue, `{{values}}`, plurals, which `Intl` decides) is less
 // than what one brings along: the words must be there before anything is drawn.
-import type { BoardTask } from "@/api/model";
 import { marked, spaced } from "@/i18n/spacing";
 
 export type Language = "en" | "ja";
@@ -140,13 +139,3 @@ function filled(text: string, values: Values, of: Language): string {
 }
 
 document.documentElement.lang = chosen;
-
-/** How a task is given to anyone who is free. */
-export const ANYONE = "any";
-
-/** Who a task goes to that has no assignee yet: anyone who is free, with which capabilities. */
-export function anyone(task: Pick<BoardTask, "assignee_id" | "pool">, t: TFunction): string | null {
-  if (task.assignee_id !== null || task.pool === undefined) return null;
-  const { capabilities: words } = task.pool;
-  return words.length === 0 ? t("app.anyone") : `${t("app.anyone")} (${words.join(", ")})`;
-}

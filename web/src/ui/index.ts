@@ -33,3 +33,5 @@ export * from "./told";
 export * from "./toast";
 export * from "./trying";
 export * from "./visible";
+
+export { ANYONE, anyone } from "@/ui/marks";

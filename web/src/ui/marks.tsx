@@ -1,4 +1,6 @@
 // Marks: a status, a priority, a state. Never by colour alone: each has its own sign and its word.
+import type { BoardTask } from "@/api/model";
+import type { TFunction } from "@/i18n/words";
 import {
   Ban,
   Circle,
@@ -155,4 +157,14 @@ export function initials(name: string): string {
 
 function first(word: string): string {
   return [...word][0] ?? "";
+}
+
+/** How a task is given to anyone who is free. */
+export const ANYONE = "any";
+
+/** Who a task goes to that has no assignee yet: anyone who is free, with which capabilities. */
+export function anyone(task: Pick<BoardTask, "assignee_id" | "pool">, t: TFunction): string | null {
+  if (task.assignee_id !== null || task.pool === undefined) return null;
+  const { capabilities: words } = task.pool;
+  return words.length === 0 ? t("app.anyone") : `${t("app.anyone")} (${words.join(", ")})`;
 }

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { ANYONE } from "@/i18n/words";
+import { ANYONE } from "@/ui";
 import { PRIORITIES } from "@/api/filter";
 import type { Project } from "@/api/model";
 import { members } from "@/api/queries";

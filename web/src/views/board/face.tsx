@@ -4,7 +4,7 @@
 import { Activity, Check, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { anyone } from "@/i18n/words";
+import { anyone } from "@/ui";
 import { isFinal, type BoardTask } from "@/api/model";
 import { DoingOf } from "@/app/doing-of";
 import { usePast } from "@/app/past/past";

@@ -8,7 +8,7 @@ import {
 } from "@tanstack/react-table";
 import { useMemo } from "react";
 
-import { anyone } from "@/i18n/words";
+import { anyone } from "@/ui";
 import { isFinal, STATUSES, type Agent, type BoardTask } from "@/api/model";
 import { useWords } from "@/i18n/use-words";
 import { useTranslation } from "@/i18n/use-words";

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronDown } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { ANYONE, anyone } from "@/i18n/words";
+import { ANYONE, anyone } from "@/ui";
 import { PRIORITIES } from "@/api/filter";
 import { isFinal, type Task } from "@/api/model";
 import { agents, members, task as taskQuery } from "@/api/queries";
