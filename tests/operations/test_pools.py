@@ -7,6 +7,8 @@ import pytest
 from tests.operations.test_lines import statuses
 from tests.stories import Coordinator, World
 from toryo.domain.errors import Code
+from toryo.operations.tasks import mutations
+from toryo.workflow import line_rules
 
 
 @pytest.fixture
@@ -118,6 +120,35 @@ def test_a_more_important_task_for_anyone_goes_before_the_own_line(team: World) 
     team.move(busy[0], "completed")
     assert assignees(team, urgent) == ["w1"]
     assert statuses(team, urgent, own) == ["in_progress", "todo"]
+
+
+def test_nothing_waits_behind_tasks_that_only_others_could_do_however_many_these_are(
+    team: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutations, "LOOK", 2)
+    monkeypatch.setattr(mutations, "MOST_KEPT", 4)
+    busy = [team.task(each) for each in ("w1", "w2", "w3")]
+    for _ in range(5):
+        anyone(team, "any:joinery", priority="high")
+    own, task = team.task("w1", status="todo", start="when_ready"), anyone(team)
+    team.move(busy[0], "completed")
+    assert statuses(team, own) == ["in_progress"]
+    team.move(busy[1], "completed")
+    assert assignees(team, task, anyone(team)) == ["w2", None]
+    team.owner.call("create_agent", id="w4", role="worker", provider="claude", projects=[team.project_id])
+    assert assignees(team, anyone(team)) == [None]  # behind the other one, which w4 has taken
+
+
+def test_an_agent_that_can_start_nothing_is_asked_once_and_not_for_each_task(
+    team: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.owner.call("edit_project", project_id=team.project_id, settings={"budget_per_day": 0})
+    tasks = [anyone(team) for _ in range(5)]
+    asked, decide = [], line_rules.decide
+    monkeypatch.setattr(line_rules, "decide", lambda case: (asked.append(case.agent.id), decide(case))[1])
+    team.housekeep()
+    assert sorted(asked) == ["w1", "w2", "w3"]
+    assert set(assignees(team, *tasks)) == {None}
 
 
 def test_what_waits_for_another_task_goes_to_somebody_when_that_is_done(team: World) -> None:

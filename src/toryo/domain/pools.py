@@ -40,10 +40,13 @@ def takers(state: TreeState, task: Task) -> list[Agent]:
 
 def able(agent: Agent, task: Task) -> bool:
     """Whether it could do the task in a project of which it is a member."""
-    pool = task.pool
+    return task.pool is not None and suits(agent, task.pool)
+
+
+def suits(agent: Agent, pool: Pool) -> bool:
+    """Whether it could do tasks of the pool in a project of which it is a member."""
     return (
-        pool is not None
-        and agent.active
+        agent.active
         and agent.managed
         and agent.role is Role.WORKER
         and agent.id not in pool.passed
