@@ -15,7 +15,7 @@ agents:
   - {id: NAME-w, replicas: 2, name: Carver, role: worker, provider: command, capabilities: [wood], projects: [NAME]}
 tasks:
   - {project: NAME, title: Walls, assignee: any}
-  - {project: NAME, title: Roof, assignee: "any:wood,nails"}
+  - {project: NAME, title: Roof, assignee: "any:wood, nails,wood,"}
 """
 
 
@@ -35,7 +35,9 @@ def test_a_task_for_anyone_says_so_where_tasks_are_listed_and_shown(server: Tory
     assert (made.code, made.err) == (0, "")
     assert "No worker of the project could do it: none is active and started by a Coordinator." in made.out
     task = made.out.split()[1]
-    assert "any:wood,nails" in server("task", "list", "--project", project).out
+    for limit in ((), ("--assignee", "any"), ("--assignee", "any:nails")):
+        assert "any:wood,nails" in server("task", "list", "--project", project, *limit).out
+    assert "Roof" not in server("task", "list", "--project", project, "--assignee", "any:glass").out
     shown = server("task", "show", task).out
     assert "any:wood,nails" in shown
     again = server("task", "edit", task, "--assignee", "any")

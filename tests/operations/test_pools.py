@@ -187,6 +187,17 @@ def test_in_progress_for_anyone_means_as_soon_as_somebody_can(team: World) -> No
     assert statuses(team, task) == ["todo"]
 
 
+@pytest.mark.parametrize("status", ["backlog", "todo"])
+def test_who_starts_one_by_hand_gives_it_to_whoever_is_free_or_is_told_that_nobody_is(team: World, status: str) -> None:
+    tasks = [team.task("any", status=status, start="manual") for _ in range(4)]
+    for each in tasks[:3]:
+        team.move(each, "in_progress")
+    assert assignees(team, *tasks) == ["w1", "w2", "w3", None]
+    said = team.owner.refused("move_task", Code.INVALID_TRANSITION, task_id=tasks[3], status="in_progress")
+    assert said["message"] == "Nobody who could do it is free."
+    assert team.show(tasks[3])["start"] == "manual"
+
+
 def test_a_paused_project_gives_nothing_to_anyone_until_it_goes_on(team: World) -> None:
     team.owner.call("pause_project", project_id=team.project_id)
     task = anyone(team)
