@@ -28,6 +28,9 @@ def test_several_agents_are_made_with_one_command(server: Toryo, owner: Client, 
     assert sorted(each["agent_id"] for each in members) == [f"{project}-hand-{number}" for number in (1, 2, 3)]
     assert made.out.count("created agent") == 3
     assert made.out.count("pk_") == 3, "each has a passkey of its own"
+    document = server.json("agent", "add", f"{project}-foot", *words)
+    assert [each["agent_id"] for each in document["agents"]] == [f"{project}-foot-{number}" for number in (1, 2, 3)]
+    assert all(each["passkey"] for each in document["agents"])
 
 
 def test_a_task_for_anyone_says_so_where_tasks_are_listed_and_shown(server: Toryo, project: str) -> None:

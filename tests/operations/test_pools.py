@@ -278,6 +278,13 @@ def test_people_are_told_at_once_of_a_task_that_nobody_could_ever_take(team: Wor
     assert statuses(team, task) == ["in_progress"]
 
 
+def test_who_files_one_that_nobody_could_ever_take_is_told_so_wherever_it_stands(team: World) -> None:
+    first, second = anyone(team, "any:joinery"), anyone(team, "any:glass")
+    for task, words in ((first, "joinery"), (second, "glass")):
+        said = team.show(task)["line"]["message"]
+        assert said.endswith(f"No worker of the project could do it: none has the capabilities {words}.")
+
+
 def test_a_task_that_waits_for_somebody_to_be_free_needs_nobody(team: World) -> None:
     for each in ("w1", "w2", "w3"):
         team.task(each)

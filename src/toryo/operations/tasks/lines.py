@@ -54,7 +54,7 @@ def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[t
     if hindered is not None:
         if not before or hindered is not StartBlocker.PARALLEL_LIMIT:
             why = moves.refusal_to_start(tree_state, task, hindered).message
-    elif not before:
+    elif not before or not task_readiness.has_agent(tree_state, task):
         why = pools.not_taken(tree_state, task) or _kept(call, tree_state, task)
     return together((_in_line(task, before), why))
 
