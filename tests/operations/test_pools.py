@@ -234,10 +234,23 @@ def test_a_program_that_is_missing_or_not_logged_in_gives_it_to_the_next_one(tea
     assert assignees(team, task) == ["w2"]
     assert ended(team, coordinator, "command_not_found: claude") == "w2"
     assert assignees(team, task) == ["w3"]
-    assert ended(team, coordinator, "quota: used up") == "w3"
+    assert ended(team, coordinator, "model_not_available: gone") == "w3"
     assert assignees(team, task) == [None]
     line = team.owner.call("show_task", task_id=task)["task"]["line"]
     assert line["message"].endswith("Nobody is left who could do it: w1, w2, w3 could not begin it.")
+
+
+def test_a_quota_that_is_used_up_gives_it_to_the_next_one_and_to_the_same_again_once_it_is_renewed(team: World) -> None:
+    for each in ("w2", "w3"):
+        team.owner.call("deactivate_agent", agent_id=each)
+    task, coordinator = anyone(team), team.coordinator()
+    assert ended(team, coordinator, "quota: used up") == "w1"
+    assert (assignees(team, task), statuses(team, task)) == ([None], ["todo"])
+    assert [why for about, why in told(team) if about == task] == []
+    team.advance(2 * 86_400)
+    coordinator.claim()
+    team.housekeep()
+    assert (assignees(team, task), statuses(team, task)) == (["w1"], ["in_progress"])
 
 
 def test_a_crash_leaves_it_with_its_agent(team: World) -> None:

@@ -433,11 +433,14 @@ def _take(call: Call, task: Task, agent_id: str) -> None:
     move(call, call.tree_state(given), given, Status.IN_PROGRESS, "an agent was free for it")
 
 
-def give_back(call: Call, task: Task, reason: str) -> None:
-    """An agent that could not begin a task of a pool: it goes to another one, if there is one."""
+def give_back(call: Call, task: Task, reason: str, *, again: bool) -> None:
+    """An agent that could not begin a task of a pool: it goes to another one, if there is one, and to this one not
+    again, or `again` once its cooldown is over."""
     assert task.pool is not None
     assert task.assignee_id is not None
-    agent_id, pool = task.assignee_id, replace(task.pool, passed=(*task.pool.passed, task.assignee_id))
+    agent_id, pool = task.assignee_id, task.pool
+    if not again:
+        pool = replace(pool, passed=(*pool.passed, agent_id))
     with lines_later(call), as_server(call):
         back = move(call, call.tree_state(task), task, Status.TODO, reason)
         given = replace(back, assignee_id=None, pool=pool, start=Start.WHEN_READY, unreported_ends=0, idle_launches=0)

@@ -21,6 +21,8 @@ NO_PLACE = "no_coordinator"
 
 OF_AGENT = frozenset({Failure.QUOTA, Failure.NOT_LOGGED_IN, Failure.MODEL_NOT_AVAILABLE, Failure.COMMAND_NOT_FOUND})
 """Ends of a launch that speak against its agent, as long as nothing was done."""
+PASSES = frozenset({Failure.QUOTA})
+"""What is over by itself: until then the agent is in cooldown, and then it may take the task again."""
 
 
 def free(call: Call, project_id: str) -> list[str]:
