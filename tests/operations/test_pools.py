@@ -213,7 +213,12 @@ def test_an_agent_cannot_be_called_any(team: World) -> None:
 
 def test_an_assignee_and_a_pool_or_a_queue_and_a_pool_are_refused(team: World) -> None:
     asked = {"project_id": team.project_id, "title": "x", "pool": {"capabilities": []}}
-    team.owner.refused("file_task", Code.VALIDATION_ERROR, **asked, assignee_id="w1")
+    for each in ("w1", "any"):
+        team.owner.refused("file_task", Code.VALIDATION_ERROR, **asked, assignee_id=each)
+        pool = {"capabilities": ["joinery"]}
+        team.owner.refused(
+            "edit_task", Code.VALIDATION_ERROR, task_id=team.task(status="todo"), assignee_id=each, pool=pool
+        )
     team.owner.refused("file_task", Code.VALIDATION_ERROR, **asked, agent_type="press")
 
 
