@@ -12,6 +12,14 @@ LONGEST = 64
 ANY = "any"
 """No id: what is written where an assignee stands for anyone who is free; `any:python,tests` for those with these
 capabilities."""
+
+
+def words_of(assignee: str) -> list[str] | None:
+    """The capabilities behind `any`, each once; None: it is an id."""
+    name, _, words = assignee.partition(":")
+    return [*dict.fromkeys(word for each in words.split(",") if (word := each.strip()))] if name == ANY else None
+
+
 _OTHER = r"[^a-z0-9._-]"
 _EDGES = "-._"
 _LATIN = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "ı": "i"})

@@ -15,7 +15,7 @@ agents:
   - {id: NAME-w, replicas: 2, name: Carver, role: worker, provider: command, capabilities: [wood], projects: [NAME]}
 tasks:
   - {project: NAME, title: Walls, assignee: any}
-  - {project: NAME, title: Roof, assignee: "any:wood,nails"}
+  - {project: NAME, title: Roof, assignee: "any:wood, nails,wood,"}
 """
 
 
@@ -28,6 +28,9 @@ def test_several_agents_are_made_with_one_command(server: Toryo, owner: Client, 
     assert sorted(each["agent_id"] for each in members) == [f"{project}-hand-{number}" for number in (1, 2, 3)]
     assert made.out.count("created agent") == 3
     assert made.out.count("pk_") == 3, "each has a passkey of its own"
+    document = server.json("agent", "add", f"{project}-foot", *words)
+    assert [each["agent_id"] for each in document["agents"]] == [f"{project}-foot-{number}" for number in (1, 2, 3)]
+    assert all(each["passkey"] for each in document["agents"])
 
 
 def test_a_task_for_anyone_says_so_where_tasks_are_listed_and_shown(server: Toryo, project: str) -> None:
@@ -35,7 +38,9 @@ def test_a_task_for_anyone_says_so_where_tasks_are_listed_and_shown(server: Tory
     assert (made.code, made.err) == (0, "")
     assert "No worker of the project could do it: none is active and started by a Coordinator." in made.out
     task = made.out.split()[1]
-    assert "any:wood,nails" in server("task", "list", "--project", project).out
+    for limit in ((), ("--assignee", "any"), ("--assignee", "any:nails")):
+        assert "any:wood,nails" in server("task", "list", "--project", project, *limit).out
+    assert "Roof" not in server("task", "list", "--project", project, "--assignee", "any:glass").out
     shown = server("task", "show", task).out
     assert "any:wood,nails" in shown
     again = server("task", "edit", task, "--assignee", "any")

@@ -245,6 +245,17 @@ def test_open_tasks_at_the_end_of_a_short_run_are_not_called_done(
     )
 
 
+def test_a_task_that_nobody_who_is_free_could_do_is_not_one_that_somebody_forgot_to_start(
+    team: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TEAM.partition("simulation:")[0].replace("assignee: mason", 'assignee: "any:joinery"')
+    team.write_text(text + "simulation: {hours: 0.5}\n")
+
+    [run] = document(capsys, team)
+
+    assert [each["reason"] for each in run["unfinished"]] == ["Nobody who could do it is free."]
+
+
 def test_an_agent_that_crashes_at_once_and_takes_no_time_for_anything_comes_to_an_end(
     team: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

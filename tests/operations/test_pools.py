@@ -7,6 +7,8 @@ import pytest
 from tests.operations.test_lines import statuses
 from tests.stories import Coordinator, World
 from toryo.domain.errors import Code
+from toryo.operations.tasks import mutations
+from toryo.workflow import line_rules
 
 
 @pytest.fixture
@@ -120,6 +122,35 @@ def test_a_more_important_task_for_anyone_goes_before_the_own_line(team: World) 
     assert statuses(team, urgent, own) == ["in_progress", "todo"]
 
 
+def test_nothing_waits_behind_tasks_that_only_others_could_do_however_many_these_are(
+    team: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutations, "LOOK", 2)
+    monkeypatch.setattr(mutations, "MOST_KEPT", 4)
+    busy = [team.task(each) for each in ("w1", "w2", "w3")]
+    for _ in range(5):
+        anyone(team, "any:joinery", priority="high")
+    own, task = team.task("w1", status="todo", start="when_ready"), anyone(team)
+    team.move(busy[0], "completed")
+    assert statuses(team, own) == ["in_progress"]
+    team.move(busy[1], "completed")
+    assert assignees(team, task, anyone(team)) == ["w2", None]
+    team.owner.call("create_agent", id="w4", role="worker", provider="claude", projects=[team.project_id])
+    assert assignees(team, anyone(team)) == [None]  # behind the other one, which w4 has taken
+
+
+def test_an_agent_that_can_start_nothing_is_asked_once_and_not_for_each_task(
+    team: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.owner.call("edit_project", project_id=team.project_id, settings={"budget_per_day": 0})
+    tasks = [anyone(team) for _ in range(5)]
+    asked, decide = [], line_rules.decide
+    monkeypatch.setattr(line_rules, "decide", lambda case: (asked.append(case.agent.id), decide(case))[1])
+    team.housekeep()
+    assert sorted(asked) == ["w1", "w2", "w3"]
+    assert set(assignees(team, *tasks)) == {None}
+
+
 def test_what_waits_for_another_task_goes_to_somebody_when_that_is_done(team: World) -> None:
     first = anyone(team)
     then = anyone(team, dependencies=[first])
@@ -156,6 +187,17 @@ def test_in_progress_for_anyone_means_as_soon_as_somebody_can(team: World) -> No
     assert statuses(team, task) == ["todo"]
 
 
+@pytest.mark.parametrize("status", ["backlog", "todo"])
+def test_who_starts_one_by_hand_gives_it_to_whoever_is_free_or_is_told_that_nobody_is(team: World, status: str) -> None:
+    tasks = [team.task("any", status=status, start="manual") for _ in range(4)]
+    for each in tasks[:3]:
+        team.move(each, "in_progress")
+    assert assignees(team, *tasks) == ["w1", "w2", "w3", None]
+    said = team.owner.refused("move_task", Code.INVALID_TRANSITION, task_id=tasks[3], status="in_progress")
+    assert said["message"] == "Nobody who could do it is free."
+    assert team.show(tasks[3])["start"] == "manual"
+
+
 def test_a_paused_project_gives_nothing_to_anyone_until_it_goes_on(team: World) -> None:
     team.owner.call("pause_project", project_id=team.project_id)
     task = anyone(team)
@@ -171,7 +213,12 @@ def test_an_agent_cannot_be_called_any(team: World) -> None:
 
 def test_an_assignee_and_a_pool_or_a_queue_and_a_pool_are_refused(team: World) -> None:
     asked = {"project_id": team.project_id, "title": "x", "pool": {"capabilities": []}}
-    team.owner.refused("file_task", Code.VALIDATION_ERROR, **asked, assignee_id="w1")
+    for each in ("w1", "any"):
+        team.owner.refused("file_task", Code.VALIDATION_ERROR, **asked, assignee_id=each)
+        pool = {"capabilities": ["joinery"]}
+        team.owner.refused(
+            "edit_task", Code.VALIDATION_ERROR, task_id=team.task(status="todo"), assignee_id=each, pool=pool
+        )
     team.owner.refused("file_task", Code.VALIDATION_ERROR, **asked, agent_type="press")
 
 
@@ -192,10 +239,23 @@ def test_a_program_that_is_missing_or_not_logged_in_gives_it_to_the_next_one(tea
     assert assignees(team, task) == ["w2"]
     assert ended(team, coordinator, "command_not_found: claude") == "w2"
     assert assignees(team, task) == ["w3"]
-    assert ended(team, coordinator, "quota: used up") == "w3"
+    assert ended(team, coordinator, "model_not_available: gone") == "w3"
     assert assignees(team, task) == [None]
     line = team.owner.call("show_task", task_id=task)["task"]["line"]
     assert line["message"].endswith("Nobody is left who could do it: w1, w2, w3 could not begin it.")
+
+
+def test_a_quota_that_is_used_up_gives_it_to_the_next_one_and_to_the_same_again_once_it_is_renewed(team: World) -> None:
+    for each in ("w2", "w3"):
+        team.owner.call("deactivate_agent", agent_id=each)
+    task, coordinator = anyone(team), team.coordinator()
+    assert ended(team, coordinator, "quota: used up") == "w1"
+    assert (assignees(team, task), statuses(team, task)) == ([None], ["todo"])
+    assert [why for about, why in told(team) if about == task] == []
+    team.advance(2 * 86_400)
+    coordinator.claim()
+    team.housekeep()
+    assert (assignees(team, task), statuses(team, task)) == (["w1"], ["in_progress"])
 
 
 def test_a_crash_leaves_it_with_its_agent(team: World) -> None:
@@ -234,6 +294,13 @@ def test_people_are_told_at_once_of_a_task_that_nobody_could_ever_take(team: Wor
     team.owner.call("edit_agent", agent_id="w2", capabilities=["joinery"])
     assert told(team) == []
     assert statuses(team, task) == ["in_progress"]
+
+
+def test_who_files_one_that_nobody_could_ever_take_is_told_so_wherever_it_stands(team: World) -> None:
+    first, second = anyone(team, "any:joinery"), anyone(team, "any:glass")
+    for task, words in ((first, "joinery"), (second, "glass")):
+        said = team.show(task)["line"]["message"]
+        assert said.endswith(f"No worker of the project could do it: none has the capabilities {words}.")
 
 
 def test_a_task_that_waits_for_somebody_to_be_free_needs_nobody(team: World) -> None:

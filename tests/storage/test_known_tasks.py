@@ -26,7 +26,7 @@ WRITES = {"add", "save", "save_details", "connect", "disconnect"}
 OF_MANY = {"file", "start", "end"}
 """Write rows; what is known of them is read again."""
 IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "reviews_to_look_after"} | {
-    *("ready_in_line", "ready_by_project", "before_in_line", "lines"),
+    *("ready_in_line", "ready_by_project", "before_in_line", "lines", "pools_in_line"),
     "roots_in_progress",
     "blocked",
     "busy",

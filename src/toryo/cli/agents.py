@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -108,11 +107,16 @@ def add_agent(
 ) -> None:
     """Create an agent. Its passkey is printed only once."""
     body["provider_options"] = _without_removed(body.get("provider_options"))
+    answers = []
     for number in range(1, count + 1):
         numbered = {"id": f"{body['id']}-{number}"} if count > 1 else {}
         answer = wider_rights.send(here, "POST", "/agents", {**body, **numbered}, yes=yes or number > 1)
-        made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
-        here.answer(answer, partial(_print_made, answer, made, last=number == count))
+        answers.append(answer)
+        if not here.json:
+            made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
+            _print_made(answer, made, last=number == count)
+    if here.json:
+        output.document(answers[0] if count == 1 else {"success": True, "agents": answers})
 
 
 def _print_made(answer: dict[str, Any], made: str, *, last: bool) -> None:

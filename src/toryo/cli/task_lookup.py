@@ -51,18 +51,27 @@ def whose(task: Mapping[str, Any]) -> str | None:
 
 
 def is_anyone(assignee: str) -> bool:
-    from toryo.chosen_ids import ANY
-
-    return assignee.partition(":")[0] == ANY
+    return _words(assignee) is not None
 
 
 def is_for(task: Mapping[str, Any], assignee: str) -> bool:
     """Whether a task has this assignee, or went to anyone who is free as it is written here."""
-    _, _, words = assignee.partition(":")
-    if not is_anyone(assignee):
+    words = _words(assignee)
+    if words is None:
         return bool(task["assignee_id"] == assignee)
-    given = [each.strip() for each in words.split(",")] if words else []
-    return "pool" in task and bool(task["pool"]["capabilities"] == given)
+    return "pool" in task and bool(task["pool"]["capabilities"] == words)
+
+
+def waits_for(task: Mapping[str, Any], anyone: str) -> bool:
+    """Whether it goes to anyone who is free, and needs at least these capabilities."""
+    has = task["assignee_id"] is None and "pool" in task
+    return has and set(_words(anyone) or ()) <= set(task["pool"]["capabilities"])
+
+
+def _words(assignee: str) -> list[str] | None:
+    from toryo.chosen_ids import words_of
+
+    return words_of(assignee)
 
 
 def listed(found: Iterable[Mapping[str, Any]]) -> str:

@@ -131,11 +131,14 @@ def list_tasks(
 ) -> None:
     """List the tasks of a project, or of all projects. Subtasks are indented below their parent tasks."""
     names = [project] if project else project_lookup.active(here)
-    only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
+    anyone = assignee if assignee is not None and task_lookup.is_anyone(assignee) else None
+    only = {"status": status, "assignee_id": assignee if anyone is None else None, "parent_task_id": parent}
     if not all_ and not status and not parent:
         only["closed_since"] = _a_day_ago()
     found = [task for name in names for task in here.every(f"/projects/{name}/tasks", "tasks", **only)]
-    if not found and assignee is not None:
+    if anyone is not None:
+        found = [task for task in found if task_lookup.waits_for(task, anyone)]
+    elif not found and assignee is not None:
         here.get(f"/agents/{assignee}")  # one that is not there is refused, with those that may be meant
     shown = _of_today(found) if "closed_since" in only else found
     here.answer(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toryo.deeds import LEFT_OUT, Blank, Deed, deed
-from toryo.domain import parallel_limit, task_readiness
+from toryo.domain import parallel_limit, pools, task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
@@ -662,7 +662,7 @@ def _before(waiting: Sequence[Task]) -> Worded:
     return constant("Complete those tasks first, or remove the dependencies.")
 
 
-def _unassigned(_: TreeState, task: Task) -> _Words:
+def _unassigned(tree_state: TreeState, task: Task) -> _Words:
     if task.for_queue:
         return (
             Code.INVALID_TRANSITION,
@@ -674,12 +674,8 @@ def _unassigned(_: TreeState, task: Task) -> _Words:
             constant("An agent that serves the queue claims it (poll_tasks)."),
             {},
         )
-    return (
-        Code.INVALID_TRANSITION,
-        say("Task {task_id} has no assignee.", task_id=task.id),
-        "Assign it first (assign_task).",
-        {},
-    )
+    said = say("Task {task_id} has no assignee.", task_id=task.id)
+    return Code.INVALID_TRANSITION, pools.not_taken(tree_state, task) or said, "Assign it first (assign_task).", {}
 
 
 def _assignee_not_active(tree_state: TreeState, task: Task) -> _Words:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toryo.chosen_ids import ANY
+from toryo.chosen_ids import words_of
 from toryo.domain.agents import Agent, Kind, Role, superiors
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Pool, Task
 from toryo.domain.tree_state import TreeState
-from toryo.domain.wording import Worded, say
+from toryo.domain.wording import Worded, constant, say
 
 
 def of(capabilities: Iterable[str]) -> Pool:
@@ -21,8 +21,8 @@ def of(capabilities: Iterable[str]) -> Pool:
 
 def written(assignee: str | None) -> Pool | None:
     """The pool that is written where an assignee stands; None: it is an agent, or nobody."""
-    name, _, words = (assignee or "").partition(":")
-    return of(words.split(",")) if name == ANY else None
+    words = words_of(assignee or "")
+    return None if words is None else Pool(tuple(words))
 
 
 def takers(state: TreeState, task: Task) -> list[Agent]:
@@ -40,10 +40,13 @@ def takers(state: TreeState, task: Task) -> list[Agent]:
 
 def able(agent: Agent, task: Task) -> bool:
     """Whether it could do the task in a project of which it is a member."""
-    pool = task.pool
+    return task.pool is not None and suits(agent, task.pool)
+
+
+def suits(agent: Agent, pool: Pool) -> bool:
+    """Whether it could do tasks of the pool in a project of which it is a member."""
     return (
-        pool is not None
-        and agent.active
+        agent.active
         and agent.managed
         and agent.role is Role.WORKER
         and agent.id not in pool.passed
@@ -74,3 +77,10 @@ def nobody(state: TreeState, task: Task) -> Worded:
     if not workers:
         return say("No worker of the project could do it: none is active and started by a Coordinator.")
     return say("No worker of the project could do it: none has the capabilities {words}.", words=words)
+
+
+def not_taken(state: TreeState, task: Task) -> Worded | None:
+    """What keeps a task of a pool: nobody could do it, or nobody is free for it. None: it is of no pool."""
+    if task.pool is None or task.assignee_id is not None:
+        return None
+    return constant("Nobody who could do it is free.") if takers(state, task) else nobody(state, task)

@@ -16,6 +16,7 @@ from toryo.simulation.waiting import OPEN
 
 Task = Mapping[str, Any]
 _NOT_STARTED = constant("Nobody has started it.")
+_NOBODY_FREE = constant("Nobody who could do it is free.")
 _NO_REASON = constant("No reason was given.")
 _OTHER_TASKS = constant("It waits for other tasks.")
 _NO_PROGRAM = constant("Its assignee is a person, or has no program.")
@@ -56,7 +57,7 @@ class _Look:
         if not self._completed.issuperset(task.get("dependencies") or ()):
             return _OTHER_TASKS
         if status != "in_progress":
-            return _NOT_STARTED
+            return _NOBODY_FREE if status == "todo" and assignee is None and "pool" in task else _NOT_STARTED
         if (assignee, task["project_id"]) in self._at_work:
             return _AT_WORK
         if not self._run.agents.get(assignee, {}).get("provider"):

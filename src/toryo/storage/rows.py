@@ -54,6 +54,10 @@ class Rows(Generic[Noun]):
     def nouns(self, rows: Iterable[tuple[Any, ...]]) -> list[Noun]:
         return [*map(self.noun_of, rows)]
 
+    def read(self, name: str, value: Any) -> Any:
+        """One column, as its field has it."""
+        return self._back[name](value) if name in self._back else value
+
     def one(self, row: tuple[Any, ...] | None) -> Noun | None:
         return None if row is None else self.noun_of(row)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from toryo.domain.budgets import of_task
 from toryo.domain.dependencies import Links
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import Details, Start, Task, Wait
+from toryo.domain.tasks import Details, Pool, Start, Task, Wait
 from toryo.domain.times import Millis
 from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
@@ -106,9 +106,10 @@ _READY_BY_PROJECT = {
     parts: Statement(_ready(_of_agent, _t.c.start.is_(None), *([_parts] if parts else []))) for parts in (False, True)
 }
 _READY = {parts: Statement(_ready(_of_agent, _by_toryo, *([_parts] if parts else []))) for parts in (False, True)}
-_READY_IN_POOL = Statement(_ready(_of_pool, _by_toryo))
+_kept_as = in_list(_t.c.pool, "kept_as")
+_READY_IN_POOL = {some: Statement(_ready(_of_pool, _by_toryo, *([_kept_as] if some else []))) for some in (False, True)}
 _READY_OR_IN_POOL = Statement(
-    sa.union_all(*(sa.select(_ready(line, _by_toryo).subquery()) for line in (_of_agent, _of_pool)))
+    sa.union_all(*(sa.select(_ready(*line, _by_toryo).subquery()) for line in ((_of_agent,), (_of_pool, _kept_as))))
 )
 """Both begin where the index of lines has them, however many there are."""
 _m, _a, _pr = schema.memberships, schema.agents, schema.projects
@@ -135,6 +136,11 @@ _POOLS = Statement(
     sa.select(_pr.c.id)
     .where(_pr.c.status == "active", _stands_in_line(_t.c.project_id == _pr.c.id, _of_pool, _by_toryo))
     .order_by(_pr.c.id)
+)
+_POOLS_IN_LINE = Statement(
+    by_index(sa.select(_t.c.pool), _t, "tasks_in_line")
+    .distinct()
+    .where(_t.c.project_id == _p("project_id"), CAN_START, _of_pool, _by_toryo)
 )
 _HAVE_A_LINE = Statement(
     sa.select(_a.c.id).where(
@@ -459,19 +465,37 @@ class Tasks:
         )
 
     def ready_in_line(
-        self, project_id: str, agent_id: str, of_project: Start, most: int, *, parts: bool = False, pool: bool = False
+        self,
+        project_id: str,
+        agent_id: str,
+        of_project: Start,
+        most: int,
+        *,
+        parts: bool = False,
+        also: Collection[Pool] = (),
     ) -> list[Task]:
         """The approved tasks in an agent's line that wait for no other one, in the order of the line; with `parts` only
-        those that are parts of another one, with `pool` also those that go to anyone who is free."""
+        those that are parts of another one; `also` those of these pools."""
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
-        found = self.kept(self._connection.all(_READY_OR_IN_POOL if pool else _READY[parts], **asked))
+        if also:
+            rows = self._connection.all(_READY_OR_IN_POOL, **asked, kept_as=[to_json(each) for each in also])
+        else:
+            rows = self._connection.all(_READY[parts], **asked)
+        found = self.kept(rows)
         if of_project is Start.WHEN_READY:
             found += self.kept(self._connection.all(_READY_BY_PROJECT[parts], **asked))
         return sorted(found, key=line_order)[:most]
 
-    def ready_in_pool(self, project_id: str, most: int) -> list[Task]:
-        """The approved tasks that go to anyone who is free and wait for no other one, in the order of the line."""
-        return self.kept(self._connection.all(_READY_IN_POOL, project_id=project_id, most=most))
+    def ready_in_pool(self, project_id: str, most: int, of: Collection[Pool] | None = None) -> list[Task]:
+        """The approved tasks that go to anyone who is free (`of`: those of these pools) and wait for no other one, in
+        the order of the line."""
+        some = {} if of is None else {"kept_as": [to_json(each) for each in of]}
+        return self.kept(self._connection.all(_READY_IN_POOL[of is not None], project_id=project_id, most=most, **some))
+
+    def pools_in_line(self, project_id: str) -> list[Pool]:
+        """Each pool of which a task waits for no other one."""
+        rows = self._connection.all(_POOLS_IN_LINE, project_id=project_id)
+        return [pool for (kept_as,) in rows if (pool := ROWS.read("pool", kept_as)) is not None]
 
     def ready_by_project(self, project_id: str, agent_id: str, most: int) -> list[Task]:
         """Those of `ready_in_line` of which nobody has said how they start."""

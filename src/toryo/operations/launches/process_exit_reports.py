@@ -114,7 +114,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
         )
         until = cooldowns.after_exit(call, launch, exit_.error, told, failed=_failed(exit_))
         if (given_back := pools.is_given_back(call, launch, exit_.error)) is not None:
-            mutations.give_back(call, given_back, failures.class_of(exit_.error) or "")
+            reason = failures.class_of(exit_.error) or ""
+            mutations.give_back(call, given_back, reason, again=reason in pools.PASSES)
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}

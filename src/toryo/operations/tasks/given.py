@@ -19,7 +19,7 @@ from toryo.domain.creation_rules import Draft
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Pool, Start, Task, priority_named
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.tasks import acceptance_checks
+from toryo.operations.tasks import acceptance_checks, assignees
 
 Noun = TypeVar("Noun")
 
@@ -44,12 +44,17 @@ def draft(wanted: BaseModel) -> Draft:
     """The task that is described. Raises Refusal."""
     found = noun(Draft, wanted)
     pool = pools.written(found.assignee_id)
-    return found if pool is None else replace(found, assignee_id=None, pool=pool)
+    if pool is None:
+        return found
+    assignees.refuse_both(found.assignee_id, None, found.pool)
+    return replace(found, assignee_id=None, pool=pool)
 
 
 def taker(wanted: BaseModel, now: Task) -> tuple[str | None, Pool | None]:
-    """Who has a task after an edit: its assignee, or the pool if it has none."""
+    """Who has a task after an edit: its assignee, or the pool if it has none. Raises Refusal."""
     said: Any = wanted
+    if {"assignee_id", "pool"} <= wanted.model_fields_set:
+        assignees.refuse_both(said.assignee_id, None, said.pool)
     if "assignee_id" in wanted.model_fields_set:
         pool = pools.written(said.assignee_id)
         return (said.assignee_id, None) if pool is None else (None, pool)

@@ -54,8 +54,8 @@ def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[t
     if hindered is not None:
         if not before or hindered is not StartBlocker.PARALLEL_LIMIT:
             why = moves.refusal_to_start(tree_state, task, hindered).message
-    elif not before:
-        why = _of_pool(tree_state, task) if task.assignee_id is None else _kept(call, tree_state, task)
+    elif not before or not task_readiness.has_agent(tree_state, task):
+        why = pools.not_taken(tree_state, task) or _kept(call, tree_state, task)
     return together((_in_line(task, before), why))
 
 
@@ -81,13 +81,6 @@ def _in_line(task: Task, before: Sequence[tuple[str, str]]) -> Worded:
         agent_id=task.assignee_id,
         title=quoted(before[0][1]),
     )
-
-
-def _of_pool(tree_state: TreeState, task: Task) -> Worded | str:
-    """What keeps a task of a pool: nobody could do it, or nobody is free for it."""
-    if not pools.takers(tree_state, task):
-        return pools.nobody(tree_state, task)
-    return constant("Nobody who could do it is free.")
 
 
 def _kept(call: Call, tree_state: TreeState, task: Task) -> Worded | str:

@@ -314,35 +314,74 @@ def start_line(call: Call, project_id: str, agent_id: str | None) -> None:
     agent = call.tx.agents.find(agent_id)
     if agent is None or agent.human:  # a person begins what they want to begin
         return
-    start = project.settings.start
     for parts in (False, True):
-        kept, goes_on = 0, True
-        while goes_on and kept < MOST_KEPT:
-            most = kept + LOOK
-            pool = not parts and agent.managed and agent.role is Role.WORKER
-            found = call.tx.tasks.ready_in_line(project_id, agent_id, start, most, parts=parts, pool=pool)
-            goes_on = len(found) == most
-            for task in found[kept:]:
-                of_pool = task.assignee_id is None
-                reason = _kept_from(call, task, agent) if of_pool else _kept_in_line(call, task, start)
-                kept += reason is not None
-                if reason is not None and not of_pool and reason not in line_rules.OF_ONE_TASK:
-                    goes_on = False
-                    break
-        if not kept:  # nothing is behind
+        if not _start_in_line(call, project, agent, parts=parts):  # nothing is behind
             return
 
 
+def _start_in_line(call: Call, project: Project, agent: Agent, *, parts: bool) -> int:
+    """Answers how many stay. Tasks of pools are looked at while it is free for one, and only those that it could do:
+    nothing waits behind others, however many these are."""
+    also, seen, kept, goes_on = () if parts else _suited(call, project.id, agent), set[str](), 0, True
+    while goes_on and kept < MOST_KEPT:
+        start, most = project.settings.start, kept + LOOK
+        found = call.tx.tasks.ready_in_line(project.id, agent.id, start, most, parts=parts, also=also)
+        goes_on = len(found) == most
+        for task in [each for each in found if each.id not in seen]:
+            seen.add(task.id)
+            of_pool = task.assignee_id is None
+            reason = _kept_from(call, task, agent) if of_pool else _kept_in_line(call, task, start)
+            kept += reason is not None
+            if also and (reason is None or (of_pool and _of_agent(reason))):
+                also, goes_on = _suited(call, project.id, agent) if reason is None else (), True
+                break
+            if reason is not None and not of_pool and reason not in line_rules.OF_ONE_TASK:
+                goes_on = False
+                break
+    return kept
+
+
+def _suited(call: Call, project_id: str, agent: Agent) -> Sequence[Pool]:
+    """The pools of which an agent may be given a task now."""
+    may = agent.managed and agent.role is Role.WORKER and not call.tx.tasks.busy(project_id, [agent.id])
+    return pools.suited(call, project_id, [agent]) if may else ()
+
+
+def _of_agent(reason: str) -> bool:
+    """Whether an agent takes none of the tasks behind one that it does not take for this reason."""
+    return reason not in line_rules.OF_ONE_TASK and reason not in _CODES
+
+
+_CODES = frozenset(code.value for code in Code)
+"""Of refusals, which say something about one task."""
+
+
 def _start_pool(call: Call, project: Project) -> None:
-    free, kept, goes_on = pools.free(call, project.id), 0, True
+    free, seen, kept, goes_on = pools.free(call, project.id), set[str](), 0, True
     while free and goes_on and kept < MOST_KEPT:
-        found = call.tx.tasks.ready_in_pool(project.id, kept + LOOK)
+        suited = pools.suited(call, project.id, call.tx.agents.find_all(free))
+        found = call.tx.tasks.ready_in_pool(project.id, kept + LOOK, suited)
         goes_on = len(found) == kept + LOOK
-        for task in found[kept:]:
-            agents = call.tx.agents.find_all(free)
-            taker = next((agent.id for agent in agents if _kept_from(call, task, agent) is None), None)
-            kept += taker is None
-            free = [agent_id for agent_id in free if agent_id != taker]
+        for task in [each for each in found if each.id not in seen]:
+            seen.add(task.id)
+            left, stays = _offered(call, task, free)
+            kept += stays
+            if left != free:  # there may be less that the others can do
+                free, goes_on = left, True
+                break
+
+
+def _offered(call: Call, task: Task, free: Sequence[str]) -> tuple[list[str], bool]:
+    """A task of a pool goes to the first of these agents that can start it. Answers who of them is free for the tasks
+    behind it, and whether it stays."""
+    left = [*free]
+    for agent in call.tx.agents.find_all(free):
+        reason = _kept_from(call, task, agent)
+        if reason is None or _of_agent(reason):
+            left.remove(agent.id)
+        if reason is None or reason in line_rules.OF_ITSELF:
+            return left, reason is not None
+    return left, True
 
 
 def _kept_in_line(call: Call, task: Task, of_project: Start) -> str | None:
@@ -394,11 +433,14 @@ def _take(call: Call, task: Task, agent_id: str) -> None:
     move(call, call.tree_state(given), given, Status.IN_PROGRESS, "an agent was free for it")
 
 
-def give_back(call: Call, task: Task, reason: str) -> None:
-    """An agent that could not begin a task of a pool: it goes to another one, if there is one."""
+def give_back(call: Call, task: Task, reason: str, *, again: bool) -> None:
+    """An agent that could not begin a task of a pool: it goes to another one, if there is one, and to this one not
+    again, or `again` once its cooldown is over."""
     assert task.pool is not None
     assert task.assignee_id is not None
-    agent_id, pool = task.assignee_id, replace(task.pool, passed=(*task.pool.passed, task.assignee_id))
+    agent_id, pool = task.assignee_id, task.pool
+    if not again:
+        pool = replace(pool, passed=(*pool.passed, agent_id))
     with lines_later(call), as_server(call):
         back = move(call, call.tree_state(task), task, Status.TODO, reason)
         given = replace(back, assignee_id=None, pool=pool, start=Start.WHEN_READY, unreported_ends=0, idle_launches=0)

@@ -3,10 +3,14 @@ back. Which agents could is in `domain/pools.py`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toryo import failures
+from toryo.domain.agents import Agent
 from toryo.domain.coordinators import is_gone
 from toryo.domain.launches import Launch, Purpose
-from toryo.domain.tasks import Task
+from toryo.domain.pools import suits
+from toryo.domain.tasks import Pool, Task
 from toryo.failures import Failure
 from toryo.operations.calls.call import Call
 from toryo.workflow import program_choice
@@ -17,6 +21,8 @@ NO_PLACE = "no_coordinator"
 
 OF_AGENT = frozenset({Failure.QUOTA, Failure.NOT_LOGGED_IN, Failure.MODEL_NOT_AVAILABLE, Failure.COMMAND_NOT_FOUND})
 """Ends of a launch that speak against its agent, as long as nothing was done."""
+PASSES = frozenset({Failure.QUOTA})
+"""What is over by itself: until then the agent is in cooldown, and then it may take the task again."""
 
 
 def free(call: Call, project_id: str) -> list[str]:
@@ -30,6 +36,12 @@ def free(call: Call, project_id: str) -> list[str]:
     waiting = call.tx.tasks.have_a_line(project_id, idle)
     last = call.tx.launches.last_starts(project_id, idle)
     return sorted(idle, key=lambda agent_id: (agent_id in waiting, last.get(agent_id, 0), agent_id))
+
+
+def suited(call: Call, project_id: str, agents: Sequence[Agent]) -> list[Pool]:
+    """The pools with tasks in line of which one of these agents could do some."""
+    found = call.tx.tasks.pools_in_line(project_id) if agents else ()
+    return [pool for pool in found if any(suits(agent, pool) for agent in agents)]
 
 
 def has_place(call: Call, snapshot: Snapshot, task: Task) -> bool:

@@ -367,6 +367,9 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
     to = status_named(wanted.status)
     before = task.status
     for step in moves.steps(before, to):
+        if step is Status.IN_PROGRESS and task.pool is not None and task.assignee_id is None:
+            mutations.edit(call, task, start=Start.WHEN_READY)
+            task = call.task(task.id)
         if not mutations.begun_by_its_line(call, task, step):
             mutations.move(call, call.tree_state(task), task, step, wanted.reason)
         task = call.task(task.id)
