@@ -357,6 +357,18 @@ def test_work_that_is_gone_is_reported_as_gone(repository, place, queue):
     assert (answer["gone"], answer["merged"]) == (["t1"], [])
 
 
+def test_work_in_another_repository_is_named_and_the_rest_is_merged(repository, place, queue, tmp_path):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    other = Repository(tmp_path / "other")
+    other.commit("first", a="another\n")
+    worked(other, place / PROJECT, "t2", new="y\n")
+    answer = queue("t1", "t2")
+    assert tasks(answer) == ["t1"]
+    assert f"belongs to another repository: {other.path}" in str(answer["queue"])
+    assert (repository.path / "new").read_text() == "x\n"
+    assert (other.git("log", "--format=%s", "main"), (place / PROJECT / "t2").is_dir()) == ("first", True)
+
+
 def test_what_an_agent_left_in_the_middle_of_a_rebase_is_not_merged(repository, place, queue):
     worktree = worked(repository, place / PROJECT, "t1", a="two\n")
     repository.commit(a="three\n")
