@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -23,7 +24,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from tests.server.http import LIMIT, PLAIN, call, references
-from toryo.server import app
+from toryo.server import app, long_polling
 from toryo.server.app import Running
 from toryo.server.http_errors import ConfigurationError
 from toryo.settings import Settings
@@ -256,6 +257,23 @@ def test_what_stands_in_the_way_of_a_start_is_named_and_leaves_nothing_behind(tm
     app.build(Settings(port=0, data_dir=tmp_path)).close()
 
 
+def test_a_server_that_does_not_come_to_answer_is_stopped_and_said_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "STARTS_WITHIN", 0)
+    monkeypatch.setattr(app, "_serve", lambda *_: None)
+    with pytest.raises(ConfigurationError, match="did not start in time") as caught:
+        app.run_in_thread(Settings(port=0, data_dir=tmp_path))
+    assert str(tmp_path / "logs" / "server.log") in caught.value.instruction
+    app.build(Settings(port=0, data_dir=tmp_path)).close()
+
+
+def test_what_exists_when_it_answers_is_never_looked_at_by_the_collector_again(tmp_path: Path) -> None:
+    before = gc.get_freeze_count()
+    with app.run_in_thread(Settings(port=0, data_dir=tmp_path)):
+        assert gc.get_freeze_count() > before
+
+
 def test_a_damaged_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "toryo.db").write_bytes(b"this is no database" * 1000)
     with pytest.raises(ConfigurationError) as caught:
@@ -264,7 +282,10 @@ def test_a_damaged_database_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.postgresql
-def test_two_servers_on_one_database_wake_each_others_waiters(tmp_path: Path, postgres_empty: str) -> None:
+def test_two_servers_on_one_database_wake_each_others_waiters(
+    tmp_path: Path, postgres_empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_polling, "LOOK_AGAIN", LIMIT)  # nobody finds it without having been told
     answers: list[httpx.Response] = []
 
     def hold(url: str, last: int) -> None:
