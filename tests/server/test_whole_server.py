@@ -24,7 +24,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from tests.server.http import LIMIT, PLAIN, call, references
-from toryo.server import app, long_polling
+from toryo.server import app
 from toryo.server.app import Running
 from toryo.server.http_errors import ConfigurationError
 from toryo.settings import Settings
@@ -285,7 +285,8 @@ def test_a_damaged_database_is_named(tmp_path: Path) -> None:
 def test_two_servers_on_one_database_wake_each_others_waiters(
     tmp_path: Path, postgres_empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_polling, "LOOK_AGAIN", LIMIT)  # nobody finds it without having been told
+    told = threading.Event()  # who waits looks again in any case, only later
+
     answers: list[httpx.Response] = []
 
     def hold(url: str, last: int) -> None:
@@ -294,12 +295,15 @@ def test_two_servers_on_one_database_wake_each_others_waiters(
 
     settings = [Settings(port=0, data_dir=tmp_path / name, database=postgres_empty) for name in ("one", "two")]
     with app.run_in_thread(settings[0]) as one, app.run_in_thread(settings[1]) as two:
+        hear = one.app.bus._heard  # type: ignore[attr-defined]
+        monkeypatch.setattr(one.app.bus, "_heard", lambda payload: (hear(payload), told.set()))
         shown = httpx.get(f"{one.url}/api/v1/events?limit=1000", headers=token(tmp_path / "one")).json()
         holder = threading.Thread(target=hold, args=(one.url, shown["last"]))
         holder.start()
         _until(lambda: "events" in one.app.bus._subscriptions._by_topic)  # type: ignore[attr-defined]
         project = {"name": "elsewhere", "working_directory": str(tmp_path)}
         httpx.post(f"{two.url}/api/v1/projects", json=project, headers=token(tmp_path / "two")).raise_for_status()
+        assert told.wait(LIMIT)
         holder.join(LIMIT)
     assert [event["kind"] for event in answers[0].json()["events"]] == ["project.created"]
 
