@@ -296,7 +296,12 @@ def test_two_servers_on_one_database_wake_each_others_waiters(
     settings = [Settings(port=0, data_dir=tmp_path / name, database=postgres_empty) for name in ("one", "two")]
     with app.run_in_thread(settings[0]) as one, app.run_in_thread(settings[1]) as two:
         hear = one.app.bus._heard  # type: ignore[attr-defined]
-        monkeypatch.setattr(one.app.bus, "_heard", lambda payload: (hear(payload), told.set()))
+
+        def heard(payload: str) -> None:
+            hear(payload)
+            told.set()
+
+        monkeypatch.setattr(one.app.bus, "_heard", heard)
         shown = httpx.get(f"{one.url}/api/v1/events?limit=1000", headers=token(tmp_path / "one")).json()
         holder = threading.Thread(target=hold, args=(one.url, shown["last"]))
         holder.start()
