@@ -253,7 +253,9 @@ def test_a_task_that_nobody_who_is_free_could_do_is_not_one_that_somebody_forgot
 
     [run] = document(capsys, team)
 
-    assert [each["reason"] for each in run["unfinished"]] == ["Nobody who could do it is free."]
+    unfinished = run["unfinished"]
+    assert isinstance(unfinished, list)
+    assert [each["reason"] for each in unfinished] == ["Nobody who could do it is free."]
 
 
 def test_an_agent_that_crashes_at_once_and_takes_no_time_for_anything_comes_to_an_end(

@@ -70,6 +70,7 @@ def test_nothing_is_merged_that_refers_to_a_commit_which_only_the_worktree_has(r
     worktree = make(repository, place / PROJECT)
     lib = checked_out(repository, worktree)
     commit = committed(repository, lib)
+    repository.git("tag", "v1", at=lib)  # which is nowhere else either
     assert "The submodule lib is at a commit that exists only in" in ended(worktree)["trouble"]
     for kind in ("merge", "clean"):
         answer = task_worktrees.run(job(repository, place, kind, order=order(place, "t1")), place)

@@ -256,6 +256,16 @@ def test_an_agent_that_writes_its_history_again_is_followed(repository, place) -
     assert repository.git("log", "--format=%s", worktree.branch).splitlines() == ["again", "people's", "first"]
 
 
+def test_an_agent_that_has_written_its_history_again_is_followed_from_another_branch_too(repository, place) -> None:
+    worktree = worked(repository, place, new="x\n")
+    repository.git("checkout", "--quiet", "-b", "again", at=worktree.path)
+    repository.git("commit", "--quiet", "--amend", "--message=again", at=worktree.path)
+    repository.git("branch", "--quiet", "--force", worktree.branch, at=worktree.path)
+    assert (kept(worktree).trouble, kept(worktree).commits) == ("", 1)
+    assert repository.git("log", "--format=%s", worktree.branch).splitlines() == ["again", "first"]
+    assert repository.git("symbolic-ref", "--short", "HEAD", at=worktree.path) == worktree.branch
+
+
 def test_branches_and_stashes_that_exist_nowhere_else_are_named_and_not_removed(repository, place) -> None:
     worktree = worked(repository, place, new="x\n")
     repository.git("checkout", "--quiet", "-b", "idea", at=worktree.path)

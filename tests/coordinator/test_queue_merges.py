@@ -366,15 +366,16 @@ def test_work_that_a_person_has_merged_by_hand_is_told_with_its_own_commit(repos
     assert [each["commit"] for each in answer["merged"]] == [work]
 
 
-def test_work_in_another_repository_is_not_merged_with_the_others(repository, place, queue, tmp_path):
-    other = Repository(tmp_path / "other")
-    other.commit(a="one\n")
+def test_work_in_another_repository_is_named_and_the_rest_is_merged(repository, place, queue, tmp_path):
     worked(repository, place / PROJECT, "t1", new="x\n")
-    worked(other, place / PROJECT, "t2", new="x\n")
+    other = Repository(tmp_path / "other")
+    other.commit("first", a="another\n")
+    worked(other, place / PROJECT, "t2", new="y\n")
     answer = queue("t1", "t2")
     assert tasks(answer) == ["t1"]
-    [unfit] = answer["queue"]["unfit"]
-    assert f"belongs to another repository: {other.path}." in unfit["trouble"]
+    assert f"belongs to another repository: {other.path}" in str(answer["queue"])
+    assert (repository.path / "new").read_text() == "x\n"
+    assert (other.git("log", "--format=%s", "main"), (place / PROJECT / "t2").is_dir()) == ("first", True)
 
 
 def test_what_an_agent_left_in_the_middle_of_a_rebase_is_not_merged(repository, place, queue):

@@ -159,6 +159,12 @@ def test_a_project_that_contains_the_home_is_refused(yard: Yard, up: int) -> Non
     assert not (yard.home / ".profile").exists()
 
 
+def test_neither_the_whole_machine_nor_the_servers_data_directory_can_be_a_project(yard: Yard) -> None:
+    for project in (Path("/"), yard.data):
+        with pytest.raises(BadConfig, match="the root of the file system or the server's data directory"):
+            yard.run("true", project=project)
+
+
 @pytest.mark.parametrize("limited", [True, False])
 def test_of_what_resolves_names_one_file_is_shown_where_the_network_is_open_and_never_a_socket(
     yard: Yard, monkeypatch: pytest.MonkeyPatch, *, limited: bool

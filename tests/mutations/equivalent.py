@@ -199,6 +199,22 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "for the type checker: work to review is of completed tasks",
     ),
     Equivalent(
+        "server/allowed_hosts.py",
+        "Hosts.refusal",
+        "and/or",
+        "self._open or host in self._good",
+        "",
+        "a shortcut: of a name that is open to all, or was good before, `_judge` finds the same again",
+    ),
+    Equivalent(
+        "server/rest.py",
+        "Rest._follow",
+        "constant",
+        "405",
+        "",
+        "what an endpoint refuses with any status but 404 is answered as 405, by `lost`",
+    ),
+    Equivalent(
         "operations/schedules/runs.py",
         "keep_time",
         "always",

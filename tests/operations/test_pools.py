@@ -9,6 +9,7 @@ from tests.stories import Coordinator, World
 from toryo.domain.errors import Code
 from toryo.operations.tasks import mutations
 from toryo.workflow import line_rules
+from toryo.workflow.snapshot import RuleInput
 
 
 @pytest.fixture
@@ -144,8 +145,14 @@ def test_an_agent_that_can_start_nothing_is_asked_once_and_not_for_each_task(
 ) -> None:
     team.owner.call("edit_project", project_id=team.project_id, settings={"budget_per_day": 0})
     tasks = [anyone(team) for _ in range(5)]
-    asked, decide = [], line_rules.decide
-    monkeypatch.setattr(line_rules, "decide", lambda case: (asked.append(case.agent.id), decide(case))[1])
+    asked: list[str] = []
+    decide = line_rules.decide
+
+    def noted(case: RuleInput) -> str | None:
+        asked.append(case.agent.id)
+        return decide(case)
+
+    monkeypatch.setattr(line_rules, "decide", noted)
     team.housekeep()
     assert sorted(asked) == ["w1", "w2", "w3"]
     assert set(assignees(team, *tasks)) == {None}

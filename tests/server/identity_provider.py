@@ -78,13 +78,13 @@ class Provider:
                 "token_endpoint": f"{self.issuer}/token",
                 "jwks_uri": f"{self.issuer}/keys",
             },
-            "/keys": {"keys": [self._jwk()]},
+            "/keys": {"keys": [self._jwk(self.kid, "sig"), self._jwk("for secrets", "enc")]},
         }
         _answer(request, 200, documents[request.path])
 
-    def _jwk(self) -> dict[str, Any]:
+    def _jwk(self, kid: str, use: str) -> dict[str, Any]:
         public: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(self.published.public_key()))
-        return {**public, "kid": self.kid, "use": "sig", "alg": "RS256"}
+        return {**public, "kid": kid, "use": use, "alg": "RS256"}
 
     def _post(self, request: BaseHTTPRequestHandler) -> None:
         body = request.rfile.read(int(request.headers["Content-Length"])).decode()

@@ -161,6 +161,28 @@ def test_a_ping_with_params_is_answered_as_the_sdk_does(params: Any, monkeypatch
     _run(compare())
 
 
+_CALL = request("tools/call", {"name": "echo"})
+UNUSUAL_MESSAGES: dict[str, tuple[bytes, Headers]] = {
+    "several at once": (b"[" + _CALL + b"]", PLAIN),
+    "a text": (b'"tools/call"', PLAIN),
+    "more than a request has": (_CALL[:-1] + b',"result":{}}', PLAIN),
+    **{
+        f"the progress token {token}": (call("echo", _meta={**ENVELOPE, "progressToken": token}), modern("echo"))
+        for token in (None, True, 1.5)
+    },
+}
+
+
+@pytest.mark.parametrize(("body", "headers"), UNUSUAL_MESSAGES.values(), ids=UNUSUAL_MESSAGES.keys())
+def test_what_is_unusual_is_left_to_the_sdk_also_of_a_client_that_is_known(body: bytes, headers: Headers) -> None:
+    envelopes = mcp_fast_path.Envelopes()
+    envelopes.accept(ENVELOPE)
+    given = {name.encode(): value.encode() for name, value in headers}
+    usual = call("echo", _meta={**ENVELOPE, "progressToken": 1})
+    assert mcp_fast_path.recognise(given, usual, envelopes) is not None
+    assert mcp_fast_path.recognise(given, body, envelopes) is None
+
+
 def _content(response: Response) -> Any:
     return response.json() if response.body.startswith(b"{") else response.body
 

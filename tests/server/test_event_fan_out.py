@@ -14,10 +14,10 @@ import structlog
 from tests.server.fakes import ObservedBus
 from tests.server.http import LIMIT
 from toryo.domain.errors import Code, Refusal
-from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.call import DOING, RIGHTS
 from toryo.operations.calls.callers import Caller, Credentials, Kind
-from toryo.operations.overview.event_feed import News, Reader
-from toryo.server import event_fan_out
+from toryo.operations.overview.event_feed import News, Reader, Signs
+from toryo.server import event_fan_out, event_stream
 from toryo.server.event_fan_out import FanOut, Follower
 from toryo.server.event_stream import EventStreams
 
@@ -33,6 +33,8 @@ class Log:
         self.may_read = {ANN, BOB}
         self.hidden: dict[Credentials, set[int]] = {}
         self.readings = 0
+        self.doing: dict[str, tuple[int, bytes]] = {}
+        """By launch: when its agent did something, and what a stream sends of it."""
         self.before_reading: Callable[[], Any] = lambda: None
         self.stopping = False
 
@@ -42,14 +44,19 @@ class Log:
     def rights(self) -> Any:
         return self.bus.subscribe({RIGHTS})
 
-    async def as_server(self, step: Any, *, reads: bool) -> News:
-        assert reads
-        after, shown, again = step.keywords["after"], step.keywords["readers"], step.keywords["again"]
+    async def as_server(self, step: Any, *, reads: bool) -> News | Signs:
+        if not reads:
+            raise Refusal(Code.UNAVAILABLE, "Somebody else writes.", "Wait.")
+        if "since" in step.keywords:
+            return Signs(0, dict(self.doing), dict.fromkeys(step.keywords["readers"], frozenset(self.doing)))
+        after, known = step.keywords["after"], step.keywords["readers"]
+        shown = [*known]
         self.readings += 1
         self.before_reading()
         await asyncio.sleep(0)
         found = [each for each in self.events if each[0] > after]
-        still = [each for each, known in shown.items() if each in self.may_read or (known is not None and not again)]
+        unasked = () if step.keywords["again"] else [each for each in shown if known[each] is not None]
+        still = [each for each in shown if each in self.may_read or each in unasked]
         seen = {each: tuple(number not in self.hidden.get(each, ()) for number, _ in found) for each in still}
         readers = {each: Reader(Caller(Kind.PERSON), None) for each in still}
         return News(found[-1][0] if found else after, found, readers, seen)
@@ -145,6 +152,74 @@ def test_a_right_that_is_lost_ends_its_streams_and_no_others() -> None:
         assert hers.ended
         assert await hers.next(1, LIMIT) == (1, b"")
         assert not his.ended
+
+    asyncio.run(story())
+
+
+def test_a_right_that_nobody_hints_at_is_missed_at_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is over with its time, for example."""
+    monkeypatch.setattr(event_fan_out, "LOOK_AGAIN", 0.01)
+
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        hers = fan_out.join(ANN, 0)
+        log.happens(1)
+        await fetched(hers, 0, 1)
+        log.may_read = {BOB}
+        assert await asyncio.wait_for(hers.next(1, 2 * LIMIT), LIMIT) == (1, b"")
+        assert hers.ended
+
+    asyncio.run(story())
+
+
+def test_what_agents_do_is_told_while_somebody_writes() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        follower = fan_out.join(ANN, 0)
+        log.happens(1)
+        await fetched(follower, 0, 1)
+        log.doing["lau_1"] = (1, b"<reads>")
+        log.bus.publish((DOING,))
+        assert await asyncio.wait_for(follower.next(1, 2 * LIMIT), LIMIT) == (1, b"<reads>")
+
+    asyncio.run(story())
+
+
+def test_a_stream_that_was_told_something_is_not_woken_for_what_it_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+        call_later = loop.call_later
+
+        def noted(*given: Any) -> asyncio.TimerHandle:
+            timers.append(call_later(*given))
+            return timers[-1]
+
+        follower = Follower(ANN, 0)
+        monkeypatch.setattr(loop, "call_later", noted)
+        waits = asyncio.create_task(follower.next(0, LIMIT))
+        loop.call_soon(follower.show, {"lau_1": b"<reads>"})
+        assert await waits == (0, b"<reads>")
+        assert [each.cancelled() for each in timers] == [True]
+
+    asyncio.run(story())
+
+
+def test_a_silent_stream_says_that_it_is_there_and_looks_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        asked: list[float] = []
+
+        async def silent(follower: Follower, after: int, seconds: float) -> tuple[int, bytes]:
+            asked.append(seconds)
+            follower.end()
+            return after, b""
+
+        monkeypatch.setattr(Follower, "next", silent)
+        streams = event_stream.EventStreams(Log())  # type: ignore[arg-type]
+        told = [piece async for piece in streams._told({}, ANN, {"last": 0, "events": []})]
+        assert told == [b": still here\n\n"]
+        assert 0 < asked[0] <= event_stream.BREATH
 
     asyncio.run(story())
 

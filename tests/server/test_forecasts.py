@@ -126,6 +126,7 @@ def test_one_that_takes_too_long_is_ended_and_says_so(beside: Beside) -> None:
         ("echo MemoryError >&2; exit 1", "It needs more than 2 GB of memory. Use the command line: toryo forecast"),
         ("exit 7", "Its process ended with code 7; see the server's log."),
         (printing({"success": False, "message": "Not so.", "instruction": "Do this."}, 1), "Not so. Do this."),
+        (printing({"success": False, "message": "Not so."}, 1), "Not so."),
         (printing({"success": True, "runs": 20}), "Its process ended with code 0; see the server's log."),
     ],
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 import orjson
@@ -91,6 +92,13 @@ def test_a_delivery_of_github_creates_one_task_also_if_it_comes_again(sender: Se
     assert again.json()["task_id"] == first.json()["task_id"]
     assert owner.get(f"/tasks/{first.json()['task_id']}").json()["task"]["title"] == "Triage It rains"
     assert sender.send(idempotency_key="other").status_code == 201
+
+
+def test_a_form_is_read_whatever_its_charset(sender: Sender, owner: httpx.Client) -> None:
+    form = urlencode({"payload": BODY.decode()}).encode()
+    made = sender.send(form, content_type="Application/X-WWW-Form-Urlencoded ; charset=utf-8")
+    assert made.status_code == 201, made.text
+    assert owner.get(f"/tasks/{made.json()['task_id']}").json()["task"]["title"] == "Triage It rains"
 
 
 def test_one_delivery_that_arrives_many_times_at_once_creates_one_task(sender: Sender, owner: httpx.Client) -> None:

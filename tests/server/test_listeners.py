@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 import stat
@@ -57,6 +58,12 @@ def test_the_unix_socket_is_for_this_user_alone_and_a_stale_one_is_replaced(tmp_
             listeners.unix(path)
 
 
+def test_the_directory_of_the_unix_socket_is_made_for_this_user_alone(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "toryo.sock"
+    with listeners.unix(path):
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
 def test_a_file_in_the_place_of_the_socket_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("precious")
@@ -66,8 +73,10 @@ def test_a_file_in_the_place_of_the_socket_is_not_removed(tmp_path: Path) -> Non
 
 
 def test_a_path_too_long_for_a_socket_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="socket"):
+    held = set(Path("/proc/self/fd").iterdir())
+    with pytest.raises(ConfigurationError, match="socket") as caught:
         listeners.unix(tmp_path / ("x" * 120))
+    assert set(Path("/proc/self/fd").iterdir()) <= held, f"a socket is left open beside {caught.value}"
 
 
 def test_the_unix_socket_answers_as_the_port_does(tmp_path: Path) -> None:
@@ -98,6 +107,23 @@ def test_a_stop_answers_held_calls_and_ends_long_before_their_time(monkeypatch: 
         holder.join(LIMIT)
     assert answers == [200] * 20
     assert took < STOPS_WITHIN
+
+
+def test_a_signal_stops_it_and_is_known_afterwards() -> None:
+    with served() as server:
+        server.listener.handle_exit(signal.SIGINT, None)
+        assert server.listener.should_exit
+    assert server.listener.signal == signal.SIGINT
+
+
+def test_as_many_files_may_be_open_as_the_system_allows() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (500, before[1]))
+        most = listeners.raise_file_limit()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == most > 500
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_an_idle_connection_does_not_delay_a_stop() -> None:

@@ -222,9 +222,10 @@ def test_only_what_was_asked_for_is_told(server: Running, people: httpx.Client) 
 @pytest.mark.parametrize("token", ["coordinator", "tst_session", "tlc_launch", "tqk_key", "tpt_guessed", ""])
 def test_no_credential_but_a_persons_opens_the_stream(server: Running, token: str) -> None:
     headers = bearer(server, token) if token == "coordinator" else {"Authorization": f"Bearer {token}"} if token else {}
-    response = httpx.get(f"{server.url}{STREAM}", headers=headers)
-    assert response.status_code == 401
-    assert response.json()["instruction"]
+    for query in ("", "?after=now"):
+        response = httpx.get(f"{server.url}{STREAM}{query}", headers=headers)
+        assert response.status_code == 401
+        assert response.json()["instruction"]
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE"])

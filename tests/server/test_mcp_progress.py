@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.fakes import FakeDispatcher, ObservedBus
 from tests.server.http import ENVELOPE, LIMIT, PLAIN, Exchange, Headers, call, edge, exchange, modern
-from toryo.server import mcp_progress
+from toryo.server import mcp_fast_path, mcp_progress
 
 TOKENS = ["mine", 7]
 ONLY_JSON: Headers = tuple((name, value.split(",")[0] if name == "accept" else value) for name, value in PLAIN)
@@ -118,6 +118,11 @@ def test_nobody_else_hears_of_it(body: bytes, headers: Headers) -> None:
             assert (await running).headers["content-type"] == "application/json"
 
     run(story())
+
+
+def test_of_a_call_that_is_left_to_the_sdk_only_who_takes_a_stream_hears() -> None:
+    takes = [{name.encode(): value.encode() for name, value in headers} for headers in (PLAIN, ONLY_JSON)]
+    assert [mcp_fast_path.progress_wanted(each, waiting("mine")) for each in takes] == [b'"mine"', None]
 
 
 def test_a_client_that_leaves_while_it_hears_of_progress_leaves_nobody_waiting() -> None:

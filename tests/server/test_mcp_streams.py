@@ -12,6 +12,7 @@ import pytest
 from mcp.server.lowlevel.server import Server
 from mcp_types import UnsubscribeRequestParams
 
+from tests.server.http import PLAIN, edge, exchange
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
 from toryo.server import mcp_resource_updates, mcp_streams
@@ -232,6 +233,22 @@ def test_a_stream_that_nothing_is_told_on_ends_when_its_client_may_not_listen_an
     at_a_desk(story)
 
 
+def test_a_stream_ends_with_the_last_resource_that_its_client_may_read() -> None:
+    async def story(desk: Desk) -> None:
+        session = await desk.begin()
+        session.subscriptions |= {"a": Subscribed(first := Reader(), "e0"), "b": Subscribed(last := Reader(), "e0")}
+        get, listening = desk.open()
+        first.refuse("taskNotFound")
+        last.change("e1")
+        assert await get.hear() == updated("b")
+        last.refuse("taskNotFound")
+        assert await get.hear() == b"", "the stream has ended in order"
+        await listening
+        assert session.subscriptions == {}
+
+    at_a_desk(story)
+
+
 def test_the_newest_stream_of_a_session_wins_and_ending_the_session_ends_it() -> None:
     async def story(desk: Desk) -> None:
         session = await desk.begin()
@@ -239,6 +256,7 @@ def test_the_newest_stream_of_a_session_wins_and_ending_the_session_ends_it() ->
         _, first = desk.open()
         second, opened = desk.open()
         await first
+        assert session.stream is not None, "that of the second one"
         reader.change("e1")
         assert await second.hear() == updated("a")
         delete = Get()
@@ -278,6 +296,21 @@ def test_only_an_answer_that_succeeds_begins_a_session() -> None:
         get = Get()
         await desk.streams.beginning(ANN, get.send)({"type": "http.response.start", "status": 400, "headers": []})
         assert (await get.sent.get())["headers"] == []
+
+    at_a_desk(story)
+
+
+def test_what_a_client_answers_comes_to_who_has_asked_it() -> None:
+    async def story(desk: Desk) -> None:
+        async with edge() as app:
+            desk.streams = app._mcp.streams
+            session = await desk.begin()
+            session.asked["q"] = asyncio.get_running_loop().create_future()
+            headers = (*PLAIN, (SESSION.decode(), desk.name.decode()), ("authorization", f"Bearer {ANN.bearer}"))
+            said = {"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}}
+            assert (await exchange(app, orjson.dumps(said), headers=headers)).status == 202
+            assert session.asked["q"].done()
+            assert session.asked["q"].result() == said
 
     at_a_desk(story)
 

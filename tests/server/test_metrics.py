@@ -25,6 +25,7 @@ def test_what_was_called_and_what_there_is_can_be_scraped(tmp_path: Path) -> Non
     lines = page.text.splitlines()
     assert 'toryo_calls_total{operation="file_task",outcome="ok"} 1.0' in lines
     assert 'toryo_calls_total{operation="create_project",outcome="validationError"} 1.0' in lines
+    assert 'toryo_call_seconds_count{operation="file_task"} 1.0' in lines
     assert f'toryo_tasks{{project="{project}",status="todo"}} 1.0' in lines
     assert f'toryo_queued_tasks{{agent_type="q",project="{project}"}} 1.0' in lines
 

@@ -265,6 +265,7 @@ FORGERIES: dict[str, Callable[[Provider], Callable[[Claims], str]]] = {
     "signed with the client's secret": lambda idp: lambda said: jwt.encode(said, SECRET * 3, "HS256", {"kid": idp.kid}),
     "signed by somebody else": lambda idp: lambda said: jwt.encode(said, key(), "RS256", {"kid": idp.kid}),
     "signed with a key nobody knows": lambda idp: lambda said: idp.signed(said, kid="two"),
+    "signed with a key that is not for signing": lambda idp: lambda said: idp.signed(said, kid="for secrets"),
     "changed afterwards": lambda idp: (
         lambda said: ".".join(
             [

@@ -109,6 +109,11 @@ def test_mistakes_are_problems(method: str, path: str, body: bytes, status: int,
     assert problem(ask(method, path, body)) == (status, code)
 
 
+def test_of_a_long_path_that_does_not_exist_the_beginning_is_quoted() -> None:
+    detail = ask("GET", "/" + "x" * 400).json()["detail"]
+    assert detail == f"There is no page or resource at /api/v1/{'x' * 192}."
+
+
 def test_a_method_that_is_not_there_names_those_that_are() -> None:
     assert ask("PUT", "/things/t1", b"{}").headers["allow"] == "GET, HEAD, PATCH"
 

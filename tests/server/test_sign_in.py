@@ -69,6 +69,11 @@ def cookie(answer: httpx.Response) -> dict[str, str]:
 # --- the cookie ------------------------------------------------------------------------------------------------------
 
 
+def test_of_what_a_browser_says_it_is_the_beginning_is_kept() -> None:
+    found = request_credentials.credentials({b"user-agent": b"a" * 5_000}, {})
+    assert found.browser == "a" * 300
+
+
 def test_no_script_reads_the_cookie_and_no_other_site_sends_it(server: Running) -> None:
     _, answer = sign_in(server)
     set_ = cookie(answer)

@@ -47,6 +47,7 @@ def test_a_credential_in_the_arguments_counts_as_one_in_the_header(name: str) ->
     with ExitStack() as held:
         got = [held.enter_context(places.taken(Credentials(), {name: f"{SESSION}one"})) for _ in range(60)]
         assert sum(got) == 15
+        assert held.enter_context(places.taken(Credentials(), {name: f"{SESSION}another"}))
 
 
 @pytest.mark.parametrize("name", ["session_token", "api_key"])

@@ -268,6 +268,23 @@ def test_what_stands_in_the_way_of_a_start_is_named_and_leaves_nothing_behind(tm
     app.build(Settings(port=0, data_dir=tmp_path)).close()
 
 
+def test_a_server_that_does_not_come_to_answer_is_stopped_and_said_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "STARTS_WITHIN", 0)
+    monkeypatch.setattr(app, "_serve", lambda *_: None)
+    with pytest.raises(ConfigurationError, match="did not start in time") as caught:
+        app.run_in_thread(Settings(port=0, data_dir=tmp_path))
+    assert str(tmp_path / "logs" / "server.log") in caught.value.instruction
+    app.build(Settings(port=0, data_dir=tmp_path)).close()
+
+
+def test_what_exists_when_it_answers_is_never_looked_at_by_the_collector_again(tmp_path: Path) -> None:
+    before = gc.get_freeze_count()
+    with app.run_in_thread(Settings(port=0, data_dir=tmp_path)):
+        assert gc.get_freeze_count() > before
+
+
 def test_a_damaged_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "toryo.db").write_bytes(b"this is no database" * 1000)
     with pytest.raises(ConfigurationError) as caught:
@@ -276,7 +293,11 @@ def test_a_damaged_database_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.postgresql
-def test_two_servers_on_one_database_wake_each_others_waiters(tmp_path: Path, postgres_empty: str) -> None:
+def test_two_servers_on_one_database_wake_each_others_waiters(
+    tmp_path: Path, postgres_empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = threading.Event()  # who waits looks again in any case, only later
+
     answers: list[httpx.Response] = []
 
     def hold(url: str, last: int) -> None:
@@ -285,12 +306,20 @@ def test_two_servers_on_one_database_wake_each_others_waiters(tmp_path: Path, po
 
     settings = [Settings(port=0, data_dir=tmp_path / name, database=postgres_empty) for name in ("one", "two")]
     with app.run_in_thread(settings[0]) as one, app.run_in_thread(settings[1]) as two:
+        hear = one.app.bus._heard  # type: ignore[attr-defined]
+
+        def heard(payload: str) -> None:
+            hear(payload)
+            told.set()
+
+        monkeypatch.setattr(one.app.bus, "_heard", heard)
         shown = httpx.get(f"{one.url}/api/v1/events?limit=1000", headers=token(tmp_path / "one")).json()
         holder = threading.Thread(target=hold, args=(one.url, shown["last"]))
         holder.start()
         _until(lambda: "events" in one.app.bus._subscriptions._by_topic)  # type: ignore[attr-defined]
         project = {"name": "elsewhere", "working_directory": str(tmp_path)}
         httpx.post(f"{two.url}/api/v1/projects", json=project, headers=token(tmp_path / "two")).raise_for_status()
+        assert told.wait(LIMIT)
         holder.join(LIMIT)
     assert [event["kind"] for event in answers[0].json()["events"]] == ["project.created"]
 

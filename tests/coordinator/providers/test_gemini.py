@@ -193,6 +193,12 @@ class TestGemini(Contract):
         assert (reading.turns, reading.tool_calls, reading.model) == (2, 2, "auto-gemini-3")
         assert reading.rest() == "Done\n", "told when the output is over"
 
+    def test_results_that_come_in_another_order_than_their_calls_say_whose_they_are(self, provider: Provider) -> None:
+        calls = [{**CALLS, "tool_id": each} for each in ("one", "two")]
+        results = [{**RETURNS, "tool_id": each, "output": each} for each in ("two", "one")]
+        _, text = read_all(provider, lines(INIT, *calls, *results))
+        assert text.splitlines()[2:] == ["←2 two", "← one"]
+
     def test_words_that_its_end_has_cut_off_are_told(self, bench: Bench) -> None:
         assert bench.run(prints=lines(INIT, says("I sh"), says("all")), exit_code=1).text == "I shall\n"
 

@@ -29,9 +29,9 @@ def links(git: Git) -> dict[str, str]:
     return {path: commit for mode, commit, path in found if mode == GITLINK}
 
 
-def has_unsaved(repository: Path, *, tags_last: bool = False) -> bool:
-    """Whether it has commits that were not fetched from elsewhere, or what is not committed. `tags_last`: what has a
-    tag was fetched. What cannot be read counts as having some."""
+def has_unsaved(repository: Path) -> bool:
+    """Whether it has commits that were not fetched from elsewhere (what has a tag was), or what is not committed. What
+    cannot be read counts as having some."""
     if not os.path.lexists(repository / ".git"):
         return False
     try:
@@ -41,7 +41,7 @@ def has_unsaved(repository: Path, *, tags_last: bool = False) -> bool:
         options = ("--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
         if checkout.git.must("status", *options, seconds=LONG).output:
             return True
-        return bool(_own_commits(checkout.git, "HEAD", "--branches", "--glob=refs/stash", tags_last=tags_last))
+        return bool(_own_commits(checkout.git, "HEAD", "--branches", "--glob=refs/stash", tags_last=True))
     except Trouble:
         return True
 
@@ -114,7 +114,7 @@ def ignored_repositories(git: Git) -> tuple[str, ...]:
     options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
     names = [name for name in git.must("ls-files", *options, seconds=LONG).names if name.endswith("/")]
     found = sorted(set(_repositories([git.directory / name for name in names])))
-    return tuple(f"{each.relative_to(git.directory)}/" for each in found if has_unsaved(each, tags_last=True))
+    return tuple(f"{each.relative_to(git.directory)}/" for each in found if has_unsaved(each))
 
 
 def _repositories(directories: Iterable[Path]) -> Iterator[Path]:

@@ -305,7 +305,7 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | N
         how=how,
         created_at=call.now,
         expires_at=_until(call, how, link),
-        browser=call.browser[:300] if call.browser else None,
+        browser=call.browser,
         made_by=link.made_by if link is not None else None,
         made_with=link.made_with if link is not None else None,
         page_hash=digest(secret),
