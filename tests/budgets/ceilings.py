@@ -41,10 +41,10 @@ _STATEMENTS = {
     "get_my_task": (10, 16),
     "create_task of a subtask": (10, 17),
     "update_task_status to in_progress": (13, 20),
-    "update_task_status to completed": (16, 23),  # what depends on it, and the line of its agent
+    "update_task_status to completed": (17, 24),  # what depends on it, and the line of its agent
     "create_tasks_batch of 5": (10, 16),
     "assign_task": (11, 17),
-    "report_completed": (18, 22),  # the same
+    "report_completed": (19, 23),  # the same
     "save_progress": (7, 11),
     "logout": (10, 15),
     "authenticate": (12, 17),

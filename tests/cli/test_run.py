@@ -309,6 +309,7 @@ def test_the_estimate_is_that_of_the_simulator(one_run: None, nowhere: Toryo, tm
     assert 20 <= 60 * found["estimate"]["hours"]["middle"] <= 21, "two tasks of ten minutes, one after the other"
 
 
+@pytest.mark.deep
 def test_of_a_file_that_is_applied_only_what_differs_would_change(
     one_run: None, server: Toryo, file: Callable[..., Path], owner: Client, project: str
 ) -> None:

@@ -343,8 +343,8 @@ def _start_in_line(call: Call, project: Project, agent: Agent, *, parts: bool) -
 
 def _suited(call: Call, project_id: str, agent: Agent) -> Sequence[Pool]:
     """The pools of which an agent may be given a task now."""
-    may = agent.managed and agent.role is Role.WORKER and not call.tx.tasks.busy(project_id, [agent.id])
-    return pools.suited(call, project_id, [agent]) if may else ()
+    suited = pools.suited(call, project_id, [agent]) if agent.managed and agent.role is Role.WORKER else ()
+    return suited if suited and not call.tx.tasks.busy(project_id, [agent.id]) else ()
 
 
 def _of_agent(reason: str) -> bool:
