@@ -1,4 +1,4 @@
-"""What the sources of needs share: who is there, whom a need concerns, and what is said of a task in several of them.
+"""What the sources of needs share: who is there, who a need concerns, and what is said of a task in several of them.
 
 A request concerns everyone who may judge it; any other need the person nearest above the agent, or else the owners."""
 
