@@ -328,3 +328,13 @@ def test_of_a_file_that_is_applied_only_what_differs_would_change(
 def test_who_types_dry_run_is_told_of_plan(nowhere: Toryo) -> None:
     ended = nowhere("apply", "--dry-run")
     assert (ended.code, "toryo plan" in ended.err) == (2, True)
+
+
+def test_of_a_log_that_months_have_made_long_the_end_is_read(tmp_path: Path) -> None:
+    log = tmp_path / background.LOG
+    with log.open("wb") as file:
+        file.truncate(2**31)
+        file.seek(0, 2)
+        file.write(b"\nthe disk is full\n")
+    assert background._last(log, 0)[-1] == "the disk is full"
+    assert background._last(log, 2**31) == ["", "the disk is full"]

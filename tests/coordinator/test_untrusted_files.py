@@ -39,7 +39,7 @@ DIRECT = {
     "cli/main.py": {"os.open"},  # /dev/null
     "cli/open_dashboard.py": {"os.open"},  # writes
     "cli/parent_watch.py": {"os.open"},  # /dev/null
-    "cli/run/background.py": {"open"},  # writes the log of what it starts, in the data directory
+    "cli/run/background.py": {"open"},  # its own log, in the data directory
     "coordinator/program_homes.py": {"open", "os.open"},  # step by step from a directory that is held; writes
     "coordinator/tree_setup.py": {"os.open"},  # writes copies below a directory that is held
     "coordinator/worktrees/clean_checkouts.py": {"read_bytes"},  # its own record, beside what agents write

@@ -248,3 +248,34 @@ def test_the_last_of_a_chain_of_tasks_says_that_it_starts_by_itself(flowing: Wor
     flowing.move(second, "cancelled", "no")
     message = flowing.owner.call("show_task", task_id=third)["task"]["line"]["message"]
     assert message.startswith(f"Task {third} depends on")
+
+
+def test_parts_start_once_what_they_are_parts_of_keeps_them_no_longer(flowing: World) -> None:
+    drafted, given = flowing.task(status="backlog"), flowing.task("boss", status="backlog")
+    first = flowing.task("w1", status="todo", parent_task_id=drafted)
+    second = flowing.task("w2", status="todo", parent_task_id=given)
+    assert statuses(flowing, first, second) == ["todo", "todo"]
+    flowing.move(drafted, "todo")
+    assert statuses(flowing, first) == ["in_progress"]
+    flowing.owner.call("edit_task", task_id=given, assignee_id=None)
+    flowing.move(given, "todo")
+    assert statuses(flowing, second) == ["in_progress"]
+
+
+def test_a_part_starts_when_its_whole_is_given_to_nobody(flowing: World) -> None:
+    flowing.task("boss")
+    whole = flowing.task("boss", status="todo")
+    part = flowing.task("w1", status="todo", parent_task_id=whole)
+    assert statuses(flowing, whole, part) == ["todo", "todo"]
+    flowing.owner.call("edit_task", task_id=whole, assignee_id=None)
+    assert statuses(flowing, part) == ["in_progress"]
+
+
+def test_who_resumes_one_agent_lets_all_on_its_account_go_on(flowing: World) -> None:
+    flowing.task("w1")
+    [launch] = flowing.coordinator().claim()["start"]
+    flowing.coordinator().exited(launch["launch_id"], exit_code=1, error="quota: used up")
+    other = flowing.task("w2", status="todo")
+    assert statuses(flowing, other) == ["todo"]
+    flowing.owner.call("resume_agent", agent_id="w1")
+    assert statuses(flowing, other) == ["in_progress"]

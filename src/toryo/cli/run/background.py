@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from toryo import data_directories, process_locks, untrusted_files
+from toryo import data_directories, process_locks
 from toryo.cli import output, up_down, waiting
 from toryo.cli.child_processes import READY_WITHIN_SECONDS, UPGRADING
 from toryo.cli.command_context import Here
@@ -25,6 +25,8 @@ LOG, MARK = "run.log", "run.pid"
 MOST_RESTARTS = 3
 LOOK_SECONDS = 0.1
 LAST_WORDS = 10
+MOST_READ = 64 * 1024
+"""Bytes at the end of the log."""
 
 
 class Background:
@@ -55,7 +57,9 @@ class Background:
         self.place.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.touch(mode=0o600)
         with self.log.open("ab") as log:
-            begins = log.tell()
+            if not self._restarts:  # what was printed before this command began is of no use to it
+                log.truncate(0)
+            begins = log.seek(0, os.SEEK_END)
             process = subprocess.Popen(
                 [*command, *self._more],
                 stdin=subprocess.DEVNULL,
@@ -109,8 +113,10 @@ def _coordinators(there: Here) -> list[dict[str, int]]:
 
 
 def _last(log: Path, begins: int) -> list[str]:
-    text = untrusted_files.text(log, largest=untrusted_files.LARGEST_RECORD, errors="replace")
-    return text.encode()[begins:].decode(errors="replace").splitlines()
+    """What was printed from there on, of much only the end: a server that goes on for months prints a lot."""
+    with log.open("rb") as file:
+        file.seek(max(begins, file.seek(0, os.SEEK_END) - MOST_READ))
+        return file.read().decode(errors="replace").splitlines()
 
 
 @dataclass
