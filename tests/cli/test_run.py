@@ -14,7 +14,7 @@ from tests.cli.conftest import Toryo
 from toryo.cli import manifest, manifest_starts, plan, run
 from toryo.cli.command_context import Here
 from toryo.cli.exit_codes import Misuse
-from toryo.cli.run import background, follow
+from toryo.cli.run import background, follow, standing
 from toryo.cli.run.background import Supported
 from toryo.cli.run.summary import Summary
 from toryo.client import Client
@@ -338,3 +338,21 @@ def test_of_a_log_that_months_have_made_long_the_end_is_read(tmp_path: Path) -> 
         file.write(b"\nthe disk is full\n")
     assert background._last(log, 0)[-1] == "the disk is full"
     assert background._last(log, 2**31) == ["", "the disk is full"]
+
+
+def test_what_needs_a_person_for_several_tasks_at_once_holds_each_of_them() -> None:
+    """One cause is one need, which names the others: a check that cannot run, for instance."""
+    common: dict[str, Any] = {
+        "project_id": "p",
+        "assignee_id": "w",
+        "parent_task_id": None,
+        "dependencies": [],
+        "status": "in_progress",
+    }
+    tasks = {name: {"task_id": name, **common} for name in ("a", "b", "c")}
+    need = {"kind": "question", "task_id": "a", "also": ["b"], "agent_id": "w", "project_id": "p"}
+    assert standing.of(standing.Seen(tasks, needs=[need]), tasks) == {
+        "a": standing.Stand.PERSON,
+        "b": standing.Stand.PERSON,
+        "c": standing.Stand.MOVES,
+    }

@@ -55,7 +55,7 @@ class Filed(Following):
         return [
             each
             for each in self.seen.needs
-            if (each["task_id"] in self.ids if each["task_id"] is not None else each["agent_id"] in agents)
+            if (self.ids & standing.about(each) if each["task_id"] is not None else each["agent_id"] in agents)
             or (each["task_id"] is None and each["agent_id"] is None and each["project_id"] in self.tasks)
         ]
 

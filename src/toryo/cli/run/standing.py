@@ -142,9 +142,14 @@ def is_open(task: Found | None) -> bool:
     return task is not None and task["status"] != Status.COMPLETED
 
 
+def about(need: Found) -> set[str]:
+    """The tasks that a need names."""
+    return {*filter(None, [need["task_id"]]), *need.get("also", ())}
+
+
 def _concerns(need: Found, task: Found) -> bool:
     if need["task_id"] is not None:
-        return bool(need["task_id"] == task["task_id"])
+        return task["task_id"] in about(need)
     if need["agent_id"] is not None:
         return bool(need["agent_id"] == task["assignee_id"])
     return need["kind"] in _OF_PROJECTS and need["project_id"] == task["project_id"]

@@ -537,10 +537,13 @@ class NeedRequest(TypedDict):
 
 
 class Need(TypedDict):
+    """`also`: the other tasks that it is about; what settles it for one settles it for all."""
+
     kind: str
     key: str
     project_id: str | None
     task_id: str | None
+    also: NotRequired[list[str]]
     agent_id: str | None
     title: str
     text: str
