@@ -50,6 +50,8 @@ def _waits_for(call: Call, tree_state: TreeState, task: Task, before: Sequence[t
     hindered = next((each for each in task_readiness.hindrances(tree_state, task) if each is not _NOBODY), None)
     if hindered is not None and tree_state.tree.dependency_failed(task):  # somebody has to change something first
         return together((moves.refusal_to_start(tree_state, task, hindered).message,))
+    if task.assignee_id is None and not task_readiness.has_agent(tree_state, task):
+        return together((pools.nobody(tree_state, task),))
     why: Worded | str = ""
     if hindered is not None:
         if not before or hindered is not StartBlocker.PARALLEL_LIMIT:
