@@ -172,6 +172,9 @@ def pytest_runtest_makereport(
     return report
 
 
+_BUSY, _UNKNOWN = 0.8, 3.0
+"""Where something queued for a processor for such a share of the test, it may wait for so many times its limit: how long
+threads queued that have ended meanwhile is known to nobody."""
 _BEGAN, _CALLED = pytest.StashKey[Spent](), pytest.StashKey[Spent]()
 
 
@@ -179,7 +182,8 @@ def _judge(what: str, cost: Spent, most: Most | None) -> None:
     limit = most or Most(CPU, WAITING)
     if most is not None:
         cost = replace(cost, clock=cost.clock - cost.pressed)  # many processes, and nobody counts what has ended
-    if cost.waited > limit.waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * _dearer_here(cost)):
+    waiting = limit.waiting * (_UNKNOWN if cost.pressed > _BUSY * cost.clock else 1)
+    if cost.waited > waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * _dearer_here(cost)):
         raise AssertionError(
             f"{what} took {cost.cpu:.1f} s of CPU and waited for {cost.waited:.1f} s; in `make test` it may take"
             f" {limit.cpu:g} s and wait for {limit.waiting:g} s. Make it cheaper, or mark it `deep` (tests/suites.py)."
