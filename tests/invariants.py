@@ -223,8 +223,13 @@ def _what_is_in_progress_may_be(rows: Rows) -> Iterable[str]:
 
 
 def _nobody_has_more_main_tasks_in_progress_than_it_may(rows: Rows) -> Iterable[str]:
-    """A review may begin beside work that waits for its own; and work above does not count, it waits for its parts."""
-    mains = [task for task in rows.tasks.values() if task["status"] == "in_progress" and rows.is_main(task)]
+    """What was reported once does not count: while it is in review others may begin, and beside these it goes on if it
+    is sent back. Nor does work above, which waits for its parts; and a review may begin beside all of these."""
+    mains = [
+        task
+        for task in rows.tasks.values()
+        if task["status"] == "in_progress" and task["check_id"] is None and rows.is_main(task)
+    ]
     wait = {(above["id"], task["assignee_id"]) for task in mains for above in rows.above(task)}
     busy = Counter(
         (task["project_id"], task["assignee_id"], task["review_of"] is not None)
@@ -689,6 +694,7 @@ def free_for(rows: Rows, agent_id: str, task: Row) -> bool:
         if (each["project_id"], each["assignee_id"], each["status"]) == (task["project_id"], agent_id, "in_progress")
         and rows.is_main(each)
         and each["id"] not in above | below
+        and not (each["checks"] == "in_review" or (each["checks"] == "running" and each["wait"]))
     ]
     return (
         (agent["kind"], agent["status"]) == ("ai", "active")

@@ -164,7 +164,8 @@ def machines(crew: Crew) -> None:
 
 
 def reviewed(crew: Crew) -> None:
-    """Two workers who review each other, once with findings; a person decides about the whole."""
+    """Two workers who review each other, once with findings, and go on with their lines meanwhile; a person decides about
+    the whole."""
     _people(crew)
     crew.world.manager("boss", "ann")
     crew.world.worker("w1", "boss")
@@ -173,6 +174,8 @@ def reviewed(crew: Crew) -> None:
     crew.world.task("boss", title="House", acceptance=[{"review": {}}])
     crew.world.task("w1", title="Shed", acceptance=[{"review": {"by": "w2", "rounds": 2}}])
     crew.world.task("w2", title="Fence", acceptance=[{"command": "true"}, {"review": {"by": "w1"}}])
+    crew.world.task("w1", title="Gate", status="todo", start="when_ready")
+    crew.world.task("any", title="Beds", status="todo")
 
 
 def lines(crew: Crew) -> None:

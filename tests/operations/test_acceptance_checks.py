@@ -80,16 +80,20 @@ def test_one_who_may_not_wait_longer_is_told_to_come_again(crew: World):
 @pytest.mark.parametrize("failures", [(), (("hello.txt", "is not there"),)], ids=["they pass", "one fails"])
 def test_an_agent_whose_checks_take_long_leaves_and_is_started_again_only_if_one_fails(crew: World, failures: Any):
     task = crew.task("w1", acceptance=FILE)
+    following = crew.task("w1", status="todo", start="when_ready")
     worker = crew.start("w1")
     reporting(worker)
     (check,) = checks(crew)
     crew.advance(acceptance.PATIENCE / SECOND - 1)
     assert reporting(worker).later is not None
+    assert crew.status(following) == "todo", "it waits for its checks, and has its place"
     crew.advance(1)
     told = reporting(worker)
     assert told.result is not None and (told.refused, told.result["action"]) == (False, "exit")
     assert reporting(worker).result == told.result, "who has not heard it asks again"
-    assert (crew.status(task), crew.why("w1")) == ("in_progress", "hold checking")
+    assert (crew.status(task), crew.status(following)) == ("in_progress", "in_progress"), "its line goes on meanwhile"
+    crew.move(following, "completed")
+    assert crew.why("w1") == "hold checking"
     judge(crew, check, *failures)
     if not failures:
         shown = crew.owner.call("show_task", task_id=task)["task"]

@@ -240,7 +240,7 @@ def standstills(world: World) -> Iterator[str]:
     for who in ("owner", "ann"):
         asked = {} if who == "owner" else {"as_person": who}
         items = world.owner.call("needs_you", **asked)["items"]
-        told |= {item["task_id"] for item in items}
+        told |= {each for item in items for each in (item["task_id"], *item.get("also", ()))}
         broke |= {item["project_id"] for item in items if item["kind"] == "budget_used_up"}
     rows = read(world)
     for task in rows.tasks.values():

@@ -61,6 +61,52 @@ def reviewing(world: World, agent: str = "w2") -> Process:
     return process
 
 
+# --- what its agent does meanwhile ------------------------------------------------------------------------------------
+
+BY_PERSON = [{"review": {}}]
+
+
+@pytest.mark.parametrize("acceptance", [BY_AGENT, BY_PERSON], ids=["by an agent", "by a person"])
+def test_while_work_is_reviewed_its_agent_goes_on_with_its_line(crew: World, acceptance: list[Answer]) -> None:
+    task, _ = given(crew, acceptance)
+    later = crew.task("w1", status="todo", start="when_ready")
+    assert (shown(crew, task)["status"], shown(crew, later)["status"]) == ("in_progress", "in_progress")
+    assert crew.why("w1").startswith("start"), "it is started for the next one"
+    process = crew.start("w1")
+    assert process.call("get_my_task")["task"]["task_id"] == later
+
+
+def test_the_first_of_a_line_starts_when_the_work_before_it_goes_to_review(crew: World) -> None:
+    first = crew.task("w1", acceptance=BY_AGENT, title="Invoice")
+    next_one, last = (crew.task("w1", status="todo", title=each, start="when_ready") for each in ("Next", "Last"))
+    assert shown(crew, next_one)["status"] == "todo"
+    assert reporting(crew.start("w1"), summary="Done.").result["action"] == "exit"
+    assert [shown(crew, each)["status"] for each in (first, next_one, last)] == ["in_progress", "in_progress", "todo"]
+    assert shown(crew, last)["line"]["place"] == 1
+
+
+def test_what_comes_back_from_a_review_is_done_before_the_line_goes_on(crew: World) -> None:
+    task, _ = given(crew, BY_PERSON)
+    other, last = (crew.task("w1", status="todo", title=each, start="when_ready") for each in ("Other", "Last"))
+    assert shown(crew, other)["status"] == "in_progress"
+    working = crew.start("w1")
+    answer(crew, task, None, "Round it.")
+    assert (shown(crew, task)["checks"], shown(crew, last)["status"]) == ("failed", "todo")
+    assert working.next()["action"] != "exit", "it ends what it works on first"
+    working.report("success")
+    assert shown(crew, last)["status"] == "todo", "the older one has the place"
+    again = crew.start("w1")
+    assert again.call("get_my_task")["task"]["task_id"] == task
+
+
+def test_a_task_in_review_keeps_no_task_for_anyone_from_its_agent(crew: World) -> None:
+    for busy in ("w2", "w3"):
+        crew.task(busy)
+    given(crew, BY_PERSON)
+    anyone = crew.task("any", status="todo")
+    assert shown(crew, anyone)["assignee_id"] == "w1"
+
+
 # --- by an agent -----------------------------------------------------------------------------------------------------
 
 

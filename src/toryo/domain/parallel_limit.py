@@ -1,4 +1,5 @@
-"""How many main tasks an agent may have in progress at once: `max_parallel_tasks`.
+"""How many main tasks an agent may have in progress at once: `max_parallel_tasks`. What is in review does not count; if
+it is sent back, the agent has one more than that until it has done one.
 
 `_shares` in `operations/queue/polling.py` counts in the same way for tasks that stand alone.
 """

@@ -260,6 +260,12 @@ class Task(Said):
         return self.status is Status.IN_PROGRESS
 
     @property
+    def in_review(self) -> bool:
+        """Whether its agent has reported success and left: others decide now whether that counts."""
+        left = self.checks is Checks.RUNNING and self.wait is not None
+        return self.in_progress and (self.checks is Checks.IN_REVIEW or left)
+
+    @property
     def for_queue(self) -> bool:
         return self.agent_type is not None
 

@@ -25,7 +25,7 @@ class TreeState:
     """
     members: AbstractSet[str]
     busy: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Ids of the main tasks in progress in this project, by assignee."""
+    """Ids of the main tasks that hold a place in this project, by assignee: in progress, and not in review."""
     signed_in: AbstractSet[str] = frozenset()
     """Agents with a live task session in this project, and self-driven ones that are online."""
     team: Mapping[str, Agent] = field(default_factory=dict)

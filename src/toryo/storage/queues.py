@@ -27,7 +27,7 @@ from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.projects import ROWS as PROJECTS
 from toryo.storage.rows import Rows, save_changes
 from toryo.storage.tables import from_json, to_json
-from toryo.storage.tasks import FOUND, Found, Tasks, is_main
+from toryo.storage.tasks import FOUND, HOLDS_A_PLACE, Found, Tasks, is_main
 from toryo.storage.tasks import ROWS as TASKS
 
 _k, _s, _c, _e, _t = schema.api_keys, schema.presences, schema.claims, schema.shared_entries, schema.tasks
@@ -165,7 +165,7 @@ _STANDING = Statement(
         sa.select(sa.literal("busy"), _t.c.assignee_id, _t.c.project_id, sa.func.count())
         .outerjoin(_above, _above.c.id == _t.c.parent_id)
         .where(
-            _t.c.status == "in_progress",
+            HOLDS_A_PLACE,
             in_list(_t.c.project_id, "projects"),
             in_list(_t.c.assignee_id, "agents"),
             is_main(_above),

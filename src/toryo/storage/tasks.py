@@ -12,7 +12,7 @@ from toryo.domain.budgets import of_task
 from toryo.domain.dependencies import Links
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import Details, Pool, Start, Task, Wait
+from toryo.domain.tasks import Checks, Details, Pool, Start, Task, Wait
 from toryo.domain.times import Millis
 from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
@@ -180,13 +180,19 @@ def is_main(parent: Any) -> sa.ColumnElement[bool]:
     return sa.or_(parent.c.id.is_(None), parent.c.assignee_id.is_distinct_from(_t.c.assignee_id))
 
 
+HOLDS_A_PLACE = sa.and_(
+    _t.c.status == "in_progress",
+    _t.c.checks != Checks.IN_REVIEW.value,
+    sa.or_(_t.c.checks != Checks.RUNNING.value, _t.c.wait.is_(None)),
+)
+"""In progress, and not `Task.in_review`."""
 _parent = _t.alias("parent")
 _BUSY = Statement(
     sa.select(_t.c.assignee_id, _t.c.id)
     .outerjoin(_parent, _parent.c.id == _t.c.parent_id)
     .where(
         _t.c.project_id == _p("project_id"),
-        _t.c.status == "in_progress",
+        HOLDS_A_PLACE,
         in_list(_t.c.assignee_id, "agents"),
         is_main(_parent),
     )
@@ -408,7 +414,7 @@ class Tasks:
         return int(self._connection.all(_BLOCKED, project_id=project_id, agent_id=agent_id)[0][0])
 
     def busy(self, project_id: str, agent_ids: Iterable[str]) -> dict[str, frozenset[str]]:
-        """The main tasks in progress of these agents in a project."""
+        """The main tasks of these agents in a project that hold a place: in progress, and not in review."""
         found: dict[str, set[str]] = {}
         agents = sorted(agent_ids)
         for agent_id, task_id in self._connection.all(_BUSY, project_id=project_id, agents=agents):

@@ -134,7 +134,8 @@ class Picture:
         tree = Tree(tasks, {each: self.unmet[each] for each in tasks if each in self.unmet})
         busy: dict[str, set[str]] = {}
         for task in tasks.values():
-            if task.in_progress and task.assignee_id is not None and tree.is_main(task):
+            holds_a_place = task.in_progress and not task.in_review
+            if holds_a_place and task.assignee_id is not None and tree.is_main(task):
                 busy.setdefault(task.assignee_id, set()).add(task.id)
         online = frozenset(presence.agent_id for presence in self.online.values() if presence.project_id == project.id)
         return TreeState(
@@ -151,7 +152,7 @@ class Picture:
         )
 
     def _busy(self, project_id: str, known: dict[str, set[str]]) -> Mapping[str, frozenset[str]]:
-        """The main tasks in progress by agent. Of one that holds more than was read they are read when they matter."""
+        """The main tasks that hold a place, by agent. Of one that holds more than was read they are read when they matter."""
 
         def of(agent_id: str) -> frozenset[str]:
             if not self.unread[agent_id, project_id]:

@@ -139,6 +139,7 @@ def _left_to_checks(call: Call) -> Reported | None:
         return None
     if not call.session.over:
         end_of_session.leave_to_wait(call, call.session, "answer")
+        mutations.go_on(call, (), freed=[main])
     return told_to_leave(words("checking.long", call.language), main.id, main.status.value)
 
 

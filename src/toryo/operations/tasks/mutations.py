@@ -463,7 +463,7 @@ def start_review(call: Call, review: Task) -> bool:
         return False
     elif agent is not None:
         others = tree_state.busy.get(agent.id, frozenset()) - _above_reviewed(call, review)
-        tree_state = replace(tree_state, busy={agent.id: _at_work(call, others)})
+        tree_state = replace(tree_state, busy={agent.id: others})
     with as_server(call):
         moved = attempt(call, partial(move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
@@ -518,11 +518,6 @@ def _above_reviewed(call: Call, review: Task) -> set[str]:
         above = call.tx.tasks.find(above.parent_id)
         found |= {above.id} if above is not None else set()
     return found
-
-
-def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
-    """Without what waits for its own review: agents that review each other would wait for each other."""
-    return frozenset(each.id for each in call.tx.tasks.find_all(main_tasks) if not review_checks.review_open(each))
 
 
 @contextmanager

@@ -136,6 +136,7 @@ def _wait_for(call: Call, task: Task, question: Question) -> None:
     questions.ask(call, task, question)
     call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")
     mutations.start_next_review(call, task.project_id, task.assignee_id)
+    mutations.go_on(call, (), freed=[task])
 
 
 def _after_errors(call: Call, task: Task, after: Question) -> None:
