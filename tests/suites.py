@@ -173,8 +173,8 @@ def pytest_runtest_makereport(
 
 
 _BUSY, _UNKNOWN = 0.8, 3.0
-"""Where something queued for a processor for such a share of the test, it may wait for so many times its limit: how long
-threads queued that have ended meanwhile is known to nobody."""
+"""Where something queued for a processor for such a share of the test, it may wait for so many times its limit: nobody
+knows how long threads queued that have ended meanwhile."""
 _BEGAN, _CALLED = pytest.StashKey[Spent](), pytest.StashKey[Spent]()
 
 

@@ -164,8 +164,8 @@ def machines(crew: Crew) -> None:
 
 
 def reviewed(crew: Crew) -> None:
-    """Two workers who review each other, once with findings, and go on with their lines meanwhile; a person decides about
-    the whole."""
+    """Two workers who review each other, once with findings, and go on with their lines meanwhile; a person decides
+    about the whole."""
     _people(crew)
     crew.world.manager("boss", "ann")
     crew.world.worker("w1", "boss")

@@ -152,7 +152,7 @@ class Picture:
         )
 
     def _busy(self, project_id: str, known: dict[str, set[str]]) -> Mapping[str, frozenset[str]]:
-        """The main tasks that hold a place, by agent. Of one that holds more than was read they are read when they matter."""
+        """The main tasks that hold a place, by agent. Of one with more than was read they are read when they matter."""
 
         def of(agent_id: str) -> frozenset[str]:
             if not self.unread[agent_id, project_id]:
