@@ -666,17 +666,24 @@ def ready_in_line(rows: Rows, task: Row) -> bool:
         for each in above
     )
     by_toryo = (task["start"] or settings.get("start", "manual")) == "when_ready"
-    limited = any(settings.get(name) for name in ("budget_per_day", "tokens_per_day")) or any(
+    limited = any(settings.get(name) is not None for name in ("budget_per_day", "tokens_per_day")) or any(
         each["budget_usd"] or each["budget_tokens"] for each in (task, *above)
     )
     return (
         (task["status"], task["agent_type"], task["approval"], task["review_of"]) == ("todo", None, "approved", None)
         and project["status"] == "active"
         and all(rows.tasks[other]["status"] == "completed" for other in rows.depends_on[task["id"]])
+        and not (settings.get("dependencies") == "merged" and _is_unmerged(rows, rows.depends_on[task["id"]]))
         and begun
         and by_toryo
         and not (limited or task["touches"] or rows["accounts"] or rows["quota_windows"])
     )
+
+
+def _is_unmerged(rows: Rows, needed: Iterable[str]) -> bool:
+    """Whether work of these tasks may be somewhere else than on its target branch."""
+    found = [each for each in rows["worktrees"] if each["task_id"] in needed and each["state"] != "merged"]
+    return any(each["state"] == "open" or each["commits"] or each["files_changed"] for each in found)
 
 
 def free_for(rows: Rows, agent_id: str, task: Row) -> bool:

@@ -114,14 +114,15 @@ def scarce(crew: Crew) -> None:
 
 
 def merges(crew: Crew) -> None:
-    """Finished work is merged by an automatic queue: one task alone, one that builds on it, one in a part."""
-    _people(crew, isolation="worktree", merge_queue="automatic", merge_batch_size=2)
+    """Finished work is merged by an automatic queue: one task alone, one that waits in line until that is merged, one
+    in a part."""
+    _people(crew, isolation="worktree", merge_queue="automatic", merge_batch_size=2, dependencies="merged")
     crew.world.manager("boss", "ann")
     crew.world.worker("w1", "boss")
     crew.world.worker("w2", "boss")
     top = crew.world.task("boss", title="House")
     walls = crew.world.task("w1", title="Walls")
-    crew.world.task("w2", title="Roof", status="todo", dependencies=[walls])
+    crew.world.task("w2", title="Roof", status="todo", start="when_ready", dependencies=[walls])
     crew.world.task("w2", title="Cellar", parent_task_id=top)
 
 
@@ -225,7 +226,7 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "lines": (lambda crew: _has_setting(crew, "start", "when_ready"), ("lines",)),
     "tasks for anyone who is free": (
         lambda crew: any(task["pool"] for task in crew.reader.rows()["tasks"]),
-        ("lines", "planned"),
+        ("reviewed", "lines", "planned"),
     ),
     "handoffs": (lambda crew: crew.hands_over, ("machines",)),
     "fallback programs": (

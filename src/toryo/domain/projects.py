@@ -59,6 +59,14 @@ class CommandsFrom(StrEnum):
     MANAGERS = "managers"
 
 
+class Dependencies(StrEnum):
+    """What tasks in line wait for, of those that they depend on."""
+
+    COMPLETED = "completed"
+    MERGED = "merged"
+    """With worktrees: until the work is on its target branch, too."""
+
+
 class MergeQueue(StrEnum):
     """Whether finished work waits in a queue to be merged."""
 
@@ -94,6 +102,8 @@ class Settings:
     approvals: Approvals = Approvals.REQUESTS
     start: Start = Start.MANUAL
     """Who starts the tasks that people, schedules and webhooks create with an assignee."""
+    dependencies: Dependencies = Dependencies.COMPLETED
+    """When a task starts by itself after those that it depends on."""
     required_checks: tuple[AcceptanceCheck, ...] = ()
     """Checks that a success must pass, before the task's own."""
     worktree_setup: tuple[str, ...] = ()
@@ -132,6 +142,10 @@ class Settings:
     @property
     def forecasts_conflicts(self) -> bool:
         return self.isolation is Isolation.WORKTREE and self.conflict_policy is not ConflictPolicy.OFF
+
+    @property
+    def waits_for_merges(self) -> bool:
+        return self.isolation is Isolation.WORKTREE and self.dependencies is Dependencies.MERGED
 
     @property
     def budget(self) -> Budget:

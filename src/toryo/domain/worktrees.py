@@ -151,6 +151,12 @@ class Worktree:
         return self.state is State.OPEN
 
     @property
+    def keeps_others_waiting(self) -> bool:
+        """Whether who waits until the work is merged waits for it: it is not, or never will be."""
+        unseen = self.head_commit is None
+        return self.changed or unseen if self.open else self.changed and self.state is State.DISCARDED
+
+    @property
     def kept(self) -> bool:
         """Whether it was merged and is still there, because of what is nowhere else."""
         return self.state is State.MERGED and self.trouble is not None

@@ -17,7 +17,7 @@ from toryo.domain.quota_windows import Kept, kept_by_account
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import CLOSED, Status, Task
+from toryo.domain.tasks import CHANGES_TO, CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of
@@ -194,6 +194,10 @@ class _Loaded(_Facts):
         return LazyMapping(dict, self._held_back)
 
     @property
+    def unmerged(self) -> Mapping[str, Sequence[str]]:
+        return LazyMapping(dict, self._unmerged)
+
+    @property
     def over_budget(self) -> Mapping[str, str]:
         return LazyMapping(dict, self._over_budget)
 
@@ -219,6 +223,11 @@ class _Loaded(_Facts):
             begun, found = meetings(tx, project, task)
             self._held[task_id] = None if begun else next((each for each in found if each.holds), None)
         return self._held[task_id]
+
+    def _unmerged(self, task_id: str) -> Sequence[str] | None:
+        tx, project, _ = self._known
+        task = tx.tasks.find(task_id)
+        return unmerged(tx, project, task) or None if task is not None else None
 
     def _all_news(self) -> dict[str, tuple[News, ...]]:
         ids = (task_id for state in self.tree_states for task_id in state.tree.tasks)
@@ -374,6 +383,17 @@ def talk(
 def tree_state(tx: Transaction, project: Project, root_id: str, *seeds: str) -> TreeState:
     """The state of one tree for an operation; `seeds` are further agents to load, such as the caller."""
     return _around(tx, project, tx.tasks.tree(root_id), seeds)
+
+
+def unmerged(tx: Transaction, project: Project, task: Task) -> list[str]:
+    """What the task depends on that is completed and whose work is not on its target branch, where the project waits
+    for that. Parts of one whole are merged with it, and what corrects work is merged with that. What nobody has looked
+    at yet may hold work; discarded work never arrives."""
+    if not project.settings.waits_for_merges or tx.tasks.reviewed_by([task.id], CHANGES_TO):
+        return []
+    needed = tx.tasks.find_all(tx.tasks.depends_on([task.id]).get(task.id, []))
+    apart = [each.id for each in needed if each.root_id != task.root_id or each.parent_id is None]
+    return sorted(each.task_id for each in tx.worktrees.of(apart) if each.keeps_others_waiting)
 
 
 def meetings(tx: Transaction, project: Project, task: Task) -> tuple[bool, list[Meeting]]:

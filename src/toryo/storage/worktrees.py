@@ -12,8 +12,9 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
 from toryo.storage.rows import Rows, update_by_id
+from toryo.storage.tasks import CAN_START
 
-_w, _e, _t = schema.worktrees, schema.worktree_jobs, schema.tasks
+_w, _e, _t, _d = schema.worktrees, schema.worktree_jobs, schema.tasks, schema.dependencies
 _p = sa.bindparam
 
 WORKTREES = Rows(Worktree, _w)
@@ -60,6 +61,17 @@ _NEWEST = Statement(
     .order_by(_e.c.created_at.desc(), _e.c.id.desc())
     .limit(_p("most", type_=sa.Integer))
 )
+_NEVER_MERGED = Statement(
+    sa.select(_t.c.id, _w.c.task_id)
+    .select_from(_w)
+    .join(_d, _d.c.depends_on == _w.c.task_id)
+    .join(_t, _t.c.id == _d.c.task_id)
+    .where(_w.c.project_id == _p("project_id"), _w.c.state == State.DISCARDED.value)
+    .where(sa.or_(_w.c.commits > 0, _w.c.files_changed > 0))
+    .where(CAN_START)
+    .order_by(_t.c.id, _w.c.task_id)
+    .limit(_p("most", type_=sa.Integer))
+)
 _UNFINISHED = Statement(WORKTREE_JOBS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
 
 
@@ -81,6 +93,11 @@ class Worktrees:
         at, task_id = before or (_NEVER, "")
         asked = {"project_id": project_id, "at": at, "id": task_id, "most": most}
         return WORKTREES.nouns(self._connection.all(_OF_PROJECT[state], **asked))
+
+    def never_merged(self, project_id: str, most: int) -> list[tuple[str, str]]:
+        """Tasks in `todo` that nothing else keeps, each with a task that it depends on and whose work was discarded."""
+        rows = self._connection.all(_NEVER_MERGED, project_id=project_id, most=most)
+        return [(row[0], row[1]) for row in rows]
 
     def open(self) -> list[Worktree]:
         """Worktrees that still use disk space."""

@@ -63,10 +63,19 @@ LINE_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         launch_rules.held_back_by_unmerged,
         hold("waiting_for_merge"),
     ),
+    Rule(
+        "L4",
+        "The project lets tasks wait until what they depend on is merged (dependencies), and the work of a task that "
+        "it depends on is not",
+        lambda c: c.main.id in c.snapshot.unmerged,
+        hold("dependency_unmerged"),
+    ),
 )
 """After guard 1, whose reasons come first, and before rows 16 and 17 of the launch decision."""
 
-OF_ITSELF = frozenset({StartBlocker.ANCESTOR_CLOSED.value, "above_waits", "task_budget_exhausted"})
+OF_ITSELF = frozenset(
+    {StartBlocker.ANCESTOR_CLOSED.value, "above_waits", "task_budget_exhausted", "dependency_unmerged"}
+)
 """What keeps a task in line regardless of who does it."""
 
 OF_ONE_TASK = OF_ITSELF | {OWN_PART, "may_conflict", "waiting_for_merge"}

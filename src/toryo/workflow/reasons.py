@@ -216,6 +216,7 @@ OF_AGENTS = (
         Kind.REVIEW,
         "Its task would change the same files as completed work that is not merged yet.",
     ),
+    Reason("dependency_unmerged", Kind.REVIEW, "What it depends on is completed, but its work is not merged yet."),
     Reason(
         "worker_blocked",
         Moves.BY_ITSELF,

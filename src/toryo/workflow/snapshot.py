@@ -115,6 +115,8 @@ class Snapshot:
     """Main tasks on which another agent's session is still alive, and that agent."""
     held_back: Mapping[str, Meeting] = field(default_factory=dict)
     """Tasks that have not begun and would change the same files as another one, which they wait for."""
+    unmerged: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By task: what it depends on that is completed and whose work is not merged, where the project waits for that."""
     news: Mapping[str, tuple[News, ...]] = field(default_factory=dict)
     """By main task: what is new to its assignee. Without dispatchable tasks, which are compared with the last look."""
     cooldowns: Mapping[Purpose, Sequence[Cooldown]] = field(default_factory=dict)

@@ -63,7 +63,7 @@ def stuck_tasks(picture: Picture, told: Collection[str]) -> list[Stuck]:
     for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
         for stuck in look.at(task):
             causes.setdefault(stuck.task.id, stuck)
-    for stuck in (*look.in_line(), *look.for_anyone()):
+    for stuck in (*look.in_line(), *look.for_anyone(), *look.behind_discarded()):
         causes.setdefault(stuck.task.id, stuck)
     return list(causes.values())
 
@@ -217,6 +217,21 @@ class _Look:
                     cause = ("pool", *task.pool.capabilities)
                     yield Stuck(task, why, task.moved_at, (_given_away(task),), cause=cause)
 
+    def behind_discarded(self) -> Iterator[Stuck]:
+        """Tasks in line behind work that will not be merged, where their project waits for merges."""
+        for project in self.picture.projects.values():
+            if not (project.active and project.settings.waits_for_merges):
+                continue
+            found: dict[str, list[str]] = {}
+            for task_id, needed in self.picture.call.tx.worktrees.never_merged(project.id, MOST_IN_LINE):
+                found.setdefault(task_id, []).append(needed)
+            tasks = self.picture.call.tx.tasks.find_all([*found, *(each for ids in found.values() for each in ids)])
+            by_id = {task.id: task for task in tasks}
+            for task_id, needed in found.items():
+                task = by_id[task_id]
+                if task.in_line(project.settings.start) and task_id not in self.told:
+                    yield _behind_discarded(task, [by_id[each] for each in needed])
+
     def _start_of(self, project_id: str) -> Start | None:
         """None: the picture is not of this project, or it rests."""
         project = self.picture.projects.get(project_id)
@@ -302,6 +317,13 @@ class _Look:
         said = constant("It failed. The tasks below it wait until it is retried or cancelled.")
         retry = deed("retry", task_id=cause.id)
         yield Stuck(cause, said, cause.moved_at, (retry, deed("cancel", task_id=cause.id, reason=TO_SAY)))
+
+
+def _behind_discarded(task: Task, needed: list[Task]) -> Stuck:
+    said = say("It depends on {names}, whose work was discarded and will not be merged.", names=_names(needed))
+    free = deed("free", task_id=task.id, remove_dependencies=[each.id for each in needed])
+    cause = ("discarded", *_few(each.id for each in needed))
+    return Stuck(task, said, task.moved_at, (free, deed("cancel", task_id=task.id, reason=TO_SAY)), cause=cause)
 
 
 def _left_by(task: Task, idle: _Idle) -> Stuck:

@@ -265,6 +265,12 @@ def go_on(call: Call, changed: Iterable[Task], freed: Iterable[Task] = ()) -> No
     _start_lines(call, lines)
 
 
+def go_on_behind(call: Call, task_id: str) -> None:
+    """The work of a task was merged, or there is none: what waits for that starts if it is ready."""
+    if call.project(call.task(task_id).project_id).settings.waits_for_merges:
+        go_on(call, call.tx.tasks.find_all(call.tx.tasks.dependants(task_id)))
+
+
 @contextmanager
 def lines_later(call: Call) -> Iterator[None]:
     """Several changes of one task are one act: its line goes on after the last of them."""

@@ -12,13 +12,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from toryo.domain.agents import SYSTEM
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import CHANGES_TO, Status, Task
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.wire import wire
 
-CHANGES_TO = "changes_to"
-"""The key in the context of the task that makes the changes; its value is the reviewed task."""
 MERGES = "merges"
 """The key beside it, if it resolves conflicts: its value are the branches that are merged into its worktree."""
 

@@ -20,7 +20,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import conflict_forecast
+from toryo.operations.tasks import conflict_forecast, mutations
 from toryo.operations.tasks.acceptance_checks import CheckRun
 from toryo.operations.worktrees import (
     base_checks,
@@ -106,6 +106,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> WorktreeTaken:
     worktree_locks.has_one(call, worktree.project_id)
     if told.head_commit is not None:
         moved_bases.note_look(call, worktree, told.moved_base)
+        mutations.go_on_behind(call, worktree.task_id)
     if before is not None and before.open and before.coordinator_id != launch.coordinator_id:
         left = {"coordinator_id": before.coordinator_id, "path": before.path, "head_commit": before.head_commit}
         _event(call, "worktree.left_behind", launch.task_id, left)
@@ -362,9 +363,11 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: 
             stays = {"kept": one.kept} if one.kept is not None else {}
             data = {"commit": one.commit, "into": one.into, **stays, **note}
             _event(call, "worktree.merged", worktree.task_id, data)
+            mutations.go_on_behind(call, worktree.task_id)
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
             _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})
+            mutations.go_on_behind(call, worktree.task_id)
         elif job.kind not in LOOKS and news and refused_removals.counts(call, job, worktree):
             _put(call, worktree, State.OPEN, trouble=told.trouble if told.moved_base is None else None)
             _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})

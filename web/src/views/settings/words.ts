@@ -190,6 +190,7 @@ export const en = {
     commands_from: "Who can set commands",
     approvals: "Tasks that need approval",
     start: "Start of tasks",
+    dependencies: "Dependencies",
     required_checks: "Required checks",
     worktree_setup: "Set-up of worktrees",
     worktree_copy: "Files copied into worktrees",
@@ -221,6 +222,7 @@ export const en = {
     commands_from: "The Coordinator runs these commands on its machine.",
     approvals: "Only requests of agents, or every task that an agent creates.",
     start: "Of tasks that people, schedules and webhooks give to an agent. What agents create, they start themselves.",
+    dependencies: "With worktrees: what a task in line waits for, of those that it depends on.",
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
     worktree_setup:
@@ -267,6 +269,8 @@ export const en = {
     manual: "People add work",
     automatic: "Completed work is added automatically",
     open: "Opened for approved work",
+    completed: "Completed",
+    merged: "Completed and merged",
   },
   start: {
     when_ready: "By Toryo, one after the other, when they are ready",
@@ -705,6 +709,7 @@ export const ja: typeof en = {
     commands_from: "コマンドを設定できるメンバー",
     approvals: "承認が必要なタスク",
     start: "タスクの開始",
+    dependencies: "依存関係",
     required_checks: "必須の受け入れ確認",
     worktree_setup: "ワークツリーの準備",
     worktree_copy: "ワークツリーにコピーするファイル",
@@ -737,6 +742,7 @@ export const ja: typeof en = {
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
     start:
       "ユーザー、スケジュール、Webhook がエージェントに割り当てたタスクが対象です。エージェントが作成したタスクは、エージェント自身が開始します。",
+    dependencies: "ワークツリーを使うとき、待ち行列にあるタスクが依存先の何を待つか。",
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
     worktree_setup:
@@ -785,6 +791,8 @@ export const ja: typeof en = {
     manual: "ユーザーが成果を追加",
     automatic: "完了した成果を自動的に追加",
     open: "承認した成果について作成",
+    completed: "完了",
+    merged: "完了とマージ",
   },
   start: {
     when_ready: "準備ができたものから順に Toryo が開始",
