@@ -63,7 +63,7 @@ def reviewing(world: World, agent: str = "w2") -> Process:
 
 # --- what its agent does meanwhile ------------------------------------------------------------------------------------
 
-BY_PERSON = [{"review": {}}]
+BY_PERSON: list[Answer] = [{"review": {}}]
 
 
 @pytest.mark.parametrize("acceptance", [BY_AGENT, BY_PERSON], ids=["by an agent", "by a person"])
@@ -80,7 +80,9 @@ def test_the_first_of_a_line_starts_when_the_work_before_it_goes_to_review(crew:
     first = crew.task("w1", acceptance=BY_AGENT, title="Invoice")
     next_one, last = (crew.task("w1", status="todo", title=each, start="when_ready") for each in ("Next", "Last"))
     assert shown(crew, next_one)["status"] == "todo"
-    assert reporting(crew.start("w1"), summary="Done.").result["action"] == "exit"
+    outcome = reporting(crew.start("w1"), summary="Done.")
+    assert outcome.result is not None
+    assert outcome.result["action"] == "exit"
     assert [shown(crew, each)["status"] for each in (first, next_one, last)] == ["in_progress", "in_progress", "todo"]
     assert shown(crew, last)["line"]["place"] == 1
 

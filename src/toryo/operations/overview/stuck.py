@@ -223,8 +223,8 @@ class _Look:
             if not (project.active and project.settings.waits_for_merges):
                 continue
             found: dict[str, list[str]] = {}
-            for task_id, needed in self.picture.call.tx.worktrees.never_merged(project.id, MOST_IN_LINE):
-                found.setdefault(task_id, []).append(needed)
+            for task_id, discarded in self.picture.call.tx.worktrees.never_merged(project.id, MOST_IN_LINE):
+                found.setdefault(task_id, []).append(discarded)
             tasks = self.picture.call.tx.tasks.find_all([*found, *(each for ids in found.values() for each in ids)])
             by_id = {task.id: task for task in tasks}
             for task_id, needed in found.items():
