@@ -33,6 +33,7 @@ DEFAULTS = {
     "commands_from": "people",
     "approvals": "requests",
     "start": "manual",
+    "dependencies": "completed",
     "required_checks": [],
     "worktree_setup": [],
     "worktree_copy": [],
