@@ -176,15 +176,16 @@ def tree_state(
         agents=agents,
         members=frozenset(agents) - set(strangers),
         busy=busy(tree, elsewhere or {}),
-        **facts,
+        **{"team": agents, "team_members": frozenset(agents) - set(strangers), **facts},
     )
 
 
 def busy(tree: Tree, elsewhere: Mapping[str, int]) -> dict[str, frozenset[str]]:
-    """Main tasks in progress by assignee, counted as the database counts them."""
+    """Main tasks that hold a place, by assignee, counted as the database counts them."""
     found: dict[str, set[str]] = {name: {f"other_{name}_{n}" for n in range(many)} for name, many in elsewhere.items()}
     for each in (*tree.tasks.values(), *tree.outside.values()):
-        if each.in_progress and each.assignee_id is not None and tree.is_main(each):
+        holds_a_place = each.in_progress and not each.in_review
+        if holds_a_place and each.assignee_id is not None and tree.is_main(each):
             found.setdefault(each.assignee_id, set()).add(each.id)
     return {name: frozenset(ids) for name, ids in found.items()}
 

@@ -18,7 +18,7 @@ import pytest
 from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, stuck, task, todo, tree_state
 from tests.workflow.scenes import snapshot
 from toryo.domain.agents import Agent
-from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tasks import Approval, Checks, Pool, Start, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch_rules
 
@@ -66,28 +66,30 @@ def _cascaded(make: Callable[..., Task], who: str) -> Kind:
     return part
 
 
-def _waits_outside(make: Callable[..., Task], who: str, other: Callable[..., Task], by: str) -> Kind:
+def _waits_outside(make: Callable[..., Task], who: str, other: Callable[..., Task], by: str, **fields: Any) -> Kind:
     """A child that waits for a task of another tree."""
 
     def part(name: str, main: Task, _: str | None) -> Part:
         elsewhere = other(f"{name}_there", by)
-        child = make(name, who, below=main, by=main.assignee_id)
+        child = make(name, who, below=main, by=main.assignee_id, **fields)
         return Part(child, (), {name: (elsewhere.id,)}, (elsewhere,))
 
     return part
 
 
-def _waits_last(who: str) -> Kind:
+def _waits_last(who: str | None, **fields: Any) -> Kind:
     """A child that waits for its last sibling (for nothing, if it is the last itself): of a kind that comes later."""
 
     def part(name: str, main: Task, sibling: str | None) -> Part:
-        child = todo(name, who, below=main, by=main.assignee_id)
+        child = todo(name, who, below=main, **{"by": main.assignee_id, **fields})
         return Part(child, (), {name: (sibling,)} if sibling is not None else {})
 
     return part
 
 
 PENDING = {"approval": Approval.PENDING}
+IN_LINE = {"start": Start.WHEN_READY}
+IN_REVIEW = {"checks": Checks.IN_REVIEW, "open_questions": 1, "has_acceptance": True}
 
 BELOW_A_MANAGER: dict[str, Kind] = {
     "todo of nobody": _plain(todo, None),
@@ -101,6 +103,15 @@ BELOW_A_MANAGER: dict[str, Kind] = {
     "todo waits for the last": _waits_last("bob"),
     "todo waits for another tree at work": _waits_outside(todo, "ann", at_work, "zoe"),
     "todo waits for another tree cancelled": _waits_outside(todo, "ann", cancelled, "zoe"),
+    "in line of ann": _plain(todo, "ann", **IN_LINE),
+    "in line of ann, not approved yet": _plain(todo, "ann", **IN_LINE, **PENDING),
+    "in line of ann waits for the last": _waits_last("ann", **IN_LINE),
+    "in line of bob waits for another tree at work": _waits_outside(todo, "bob", at_work, "zoe", **IN_LINE),
+    "in line of bob waits for another tree failed": _waits_outside(todo, "bob", failed, "zoe", **IN_LINE),
+    "for anyone": _plain(todo, None, pool=Pool(), **IN_LINE),
+    "for anyone waits for the last": _waits_last(None, pool=Pool(), **IN_LINE),
+    "for anyone who can what nobody can": _plain(todo, None, pool=Pool(("painting",)), **IN_LINE),
+    "ann in review": _plain(at_work, "ann", **IN_REVIEW),
     "draft": lambda name, main, _: Part(task(name, Status.BACKLOG, "ann", below=main)),
     "ann at work": _plain(at_work, "ann"),
     "bob at work": _plain(at_work, "bob"),
