@@ -549,7 +549,7 @@ def _about_finished_work(task: Row) -> Iterator[Disturbance]:
     about = {"task_id": task["id"]}
     for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
         yield f"{name} {task['title']}", asks(name, **about)
-    yield f"requests changes to {task['title']}", asks("request_changes", **about, text="Round it.")
+    yield f"requests changes to {task['title']}", asks("request_task_changes", **about, text="Round it.")
 
 
 def _about_schedules(rows: Rows) -> Iterator[Disturbance]:

@@ -151,6 +151,11 @@ class Worktree:
         return self.state is State.OPEN
 
     @property
+    def discarded(self) -> bool:
+        """Whether its changes are gone; a directory without any goes by itself."""
+        return self.state is State.DISCARDED and self.changed
+
+    @property
     def kept(self) -> bool:
         """Whether it was merged and is still there, because of what is nowhere else."""
         return self.state is State.MERGED and self.trouble is not None

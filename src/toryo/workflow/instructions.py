@@ -27,7 +27,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "start_subtask.open": ("update_task_status", "create_tasks_batch"),
     "execute_subtask": ("update_task_status", "save_progress", "delegate_to_chat_session"),
     "report_completion": ("report_completed",),
-    "report_completion.manager": ("get_recent_completions", "report_completed", "select_action"),
+    "report_completion.manager": ("get_recent_completions", "report_completed", "request_changes", "select_action"),
     "wait_for_delegation": ("get_next_action",),
     "wait_for_delegation.leave": ("logout",),
     "execute_task.review": ("submit_review", "report_completed"),
@@ -61,6 +61,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
         "update_task_dependencies",
         "block_task",
         "cancel_task",
+        "request_changes",
         "create_tasks_batch",
         "list_tasks",
         "get_task",
@@ -115,8 +116,8 @@ TEXTS: dict[str, str] = {
     "report_completion": 'All subtasks are done. Call report_completed(result="success", summary="...") for your main '
     "task.",
     "report_completion.manager": "All subtasks are done. Review their results (get_recent_completions). If they are "
-    'what your task needs, call report_completed(result="success", summary="...") for your main task. If something is '
-    'wrong or missing, call select_action(action="adjust").',
+    'what your task needs, call report_completed(result="success", summary="..."). If one is not good enough, send it '
+    'back: request_changes(task_id, reason). If something is missing: select_action(action="adjust").',
     "wait_for_delegation": "Your delegation has no result yet. Call get_next_action again: the call waits for it.",
     "wait_for_delegation.leave": "The delegation is still open. Call logout and end your process; you will be started "
     "again when its result arrives.",
@@ -145,15 +146,15 @@ TEXTS: dict[str, str] = {
     'or call report_completed(result="blocked", summary="why").',
     "situational_awareness": "Review the situation, then choose what to do next.\nReview: list_tasks (all subtasks), "
     "get_recent_completions (results), get_task (one in detail), list_subordinates (who is doing what).\nChoose with "
-    'select_action: "start" (assign and start tasks), "adjust" (reassign, edit, unblock, cancel, add), "wait" (leave '
-    "until workers are done). Then call get_next_action.",
+    'select_action: "start" (assign and start tasks), "adjust" (reassign, edit, unblock, cancel, add, send back), '
+    '"wait" (leave until workers are done). Then call get_next_action.',
     "start": "Start tasks. 1. list_tasks: which can be started? Ready now: {ready}. 2. Not assigned yet: assign_task. "
     '3. update_task_status(task_id, status="in_progress"). You decide who does what, by content, priority and load. '
     "Then call get_next_action.",
     "start.alone": 'You have no active workers. Call report_completed(result="blocked", '
     'summary="no_available_workers").',
     "adjust": "Make the changes that are needed: assign_task, update_task, update_task_status, "
-    "update_task_dependencies, block_task, cancel_task, create_tasks_batch "
+    "update_task_dependencies, block_task, cancel_task, request_changes, create_tasks_batch "
     '(intent "new"). Look with list_tasks and get_task. Then call get_next_action. If there is nothing to change, '
     "choose again with select_action, or call report_completed if all subtasks are done.",
     "wait": "Your workers continue without you. Call logout and end your process; you will be started again when you "

@@ -34,7 +34,7 @@ class Delegate(Parameters):
         min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
     )
     context: Any = Field(None, description="Any JSON.", json_schema_extra=listed_for(Audience.NONE))
-    await_result: bool = Field(True, description="Whether get_next_action waits for it.")
+    await_result: bool = Field(True, description="Whether get_next_action waits for it.", json_schema_extra=PLAIN)
 
 
 class Delegated(Said):
