@@ -14,7 +14,7 @@ import orjson
 
 from tests.exploring.crew import ASK, BATCHES, CHECKS, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
 from tests.invariants import OPEN, Row, Rows
-from tests.obedience import ObedientChat
+from tests.obedience import ObedientChat, ObedientManager
 from tests.stories import Answer
 
 Disturbance = tuple[str, Callable[[Crew], bool]]
@@ -179,6 +179,18 @@ def _about_processes(crew: Crew) -> Iterator[Disturbance]:
         for call, arguments in _OTHERWISE:
             label = f"{name}: {call} {' '.join(str(argument) for argument in arguments.values())}"
             yield label, partial(_does, launch_id=launch_id, name=call, arguments=arguments)
+        yield from _sends_back(crew, name, launch_id)
+
+
+def _sends_back(crew: Crew, name: str, launch_id: str) -> Iterator[Disturbance]:
+    """A manager: whatever is done, its own or not, corrected already or not."""
+    rows = crew.reader.rows().tasks.values() if isinstance(crew.working[launch_id].agent, ObedientManager) else ()
+    done = [each for each in rows if each["status"] == "completed"]
+    done.sort(key=lambda each: (each["created_at"], each["ordinal"], each["title"]))
+    for number, task in enumerate(done[-MOST_ABOUT_TASKS:]):
+        arguments = {"task_id": task["id"], "reason": "Round it."}
+        label = f"{name}: sends back {task['title']} ({number})"
+        yield label, partial(_does, launch_id=launch_id, name="request_changes", arguments=arguments)
 
 
 _OTHERWISE: list[tuple[str, Answer]] = [

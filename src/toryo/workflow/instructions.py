@@ -115,9 +115,9 @@ TEXTS: dict[str, str] = {
     "get_next_action.",
     "report_completion": 'All subtasks are done. Call report_completed(result="success", summary="...") for your main '
     "task.",
-    "report_completion.manager": "All subtasks are done. Review their results (get_recent_completions). If they are "
-    'what your task needs, call report_completed(result="success", summary="..."). If one is not good enough, send it '
-    'back: request_changes(task_id, reason). If something is missing: select_action(action="adjust").',
+    "report_completion.manager": "All subtasks are done. Review the results (get_recent_completions). If they are "
+    'what your task needs: report_completed(result="success", summary="..."). If one is not: request_changes(task_id, '
+    'reason). If anything is missing: select_action(action="adjust").',
     "wait_for_delegation": "Your delegation has no result yet. Call get_next_action again: the call waits for it.",
     "wait_for_delegation.leave": "The delegation is still open. Call logout and end your process; you will be started "
     "again when its result arrives.",
@@ -146,8 +146,8 @@ TEXTS: dict[str, str] = {
     'or call report_completed(result="blocked", summary="why").',
     "situational_awareness": "Review the situation, then choose what to do next.\nReview: list_tasks (all subtasks), "
     "get_recent_completions (results), get_task (one in detail), list_subordinates (who is doing what).\nChoose with "
-    'select_action: "start" (assign and start tasks), "adjust" (reassign, edit, unblock, cancel, add, send back), '
-    '"wait" (leave until workers are done). Then call get_next_action.',
+    'select_action: "start" (assign and start tasks), "adjust" (reassign, edit, unblock, cancel, add), "wait" (leave '
+    "until workers are done). Then call get_next_action.",
     "start": "Start tasks. 1. list_tasks: which can be started? Ready now: {ready}. 2. Not assigned yet: assign_task. "
     '3. update_task_status(task_id, status="in_progress"). You decide who does what, by content, priority and load. '
     "Then call get_next_action.",

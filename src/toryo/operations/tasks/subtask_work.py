@@ -68,7 +68,7 @@ def holder(call: Call, tree: Tree, task: Task, *, completed: bool = False) -> Ta
             break
         if into is None:
             continue
-        if not into.open or (part is not None and not into.holds(part)):
+        if not (into.open and into.changed) or (part is not None and not into.holds(part)):
             break
         there, part = each, into
     return there

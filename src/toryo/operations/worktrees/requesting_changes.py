@@ -66,7 +66,7 @@ def request_task_changes(call: Call, wanted: RequestTaskChanges) -> ChangesReque
     leads=True,
 )
 def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
-    """Send completed work back to its author: a new subtask, which starts by itself."""
+    """Send completed work back to its author, as a new subtask."""
     tree_state, main = below_main_task.main_task(call)
     below_main_task.below(call, tree_state, main, wanted.task_id)
     answer = _requested(call, wanted.task_id, wanted.reason)
