@@ -92,6 +92,8 @@ CEILINGS: dict[str, Ceiling] = {
     "tokens of a manager: 3 subtasks in a chain": Ceiling(6_755, _STORY, 0.03),
     "calls of a manager: one more subtask in a chain": Ceiling(12, _STORY),
     "tokens of a manager: one more subtask in a chain": Ceiling(2_521, _STORY, 0.03),
+    "calls of a manager: 6 subtasks in a chain that start by themselves": Ceiling(14, _STORY),
+    "tokens of a manager: 6 subtasks in a chain that start by themselves": Ceiling(3_060, _STORY, 0.03),
     "calls of a chat: one message answered": Ceiling(6, _TALK),
     "tokens of a chat: one message answered": Ceiling(677, _TALK, 0.03),
     "calls of a chat: 10 idle minutes": Ceiling(14, _TALK),

@@ -498,9 +498,11 @@ def jobs_left(crew: Crew) -> Iterator[str]:
 
 
 def merges_left(crew: Crew) -> Iterator[str]:
-    """Whatever waits in a merge queue that nobody has paused waits for something that a person is told of."""
+    """Whatever waits in a merge queue that nobody has paused waits for something that a person is told of: the task
+    itself, one before it, one whose work it has, or something in the tree of such a task."""
     rows = crew.reader.rows()
     stopped = {queue["project_id"] for queue in rows["merge_queues"] if queue["paused_at"]}
+    stopped |= used_up(rows, crew.world.now)
     told = {need["task_id"] for need in _needs(crew)}
     for project in rows["projects"]:
         if project["id"] in stopped:
@@ -509,10 +511,16 @@ def merges_left(crew: Crew) -> Iterator[str]:
         for entry in shown["entries"]:
             lane = (entry["coordinator_id"], entry["target"])
             others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) == lane]
-            awaited = [rows.tasks[each] for each in entry["waits_for"]]
-            awaited += [above for each in awaited for above in rows.above(each)]
-            if not told & {*others, *(each["id"] for each in awaited)}:
+            awaited = {*entry["waits_for"], *_built_on(rows, entry["task_id"])}
+            roots = {rows.tasks[each]["root_id"] for each in awaited}
+            if not told & {*others, *awaited} and not roots & {rows.tasks[each]["root_id"] for each in told if each}:
                 yield f"nobody is told why {entry['title']} stays {entry['state']} in the merge queue"
+
+
+def _built_on(rows: Rows, task_id: str) -> Iterator[str]:
+    for other in rows.depends_on[task_id]:
+        yield other
+        yield from _built_on(rows, other)
 
 
 def times_left(crew: Crew) -> Iterator[str]:

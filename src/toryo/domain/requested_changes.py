@@ -7,7 +7,7 @@ the task that makes the changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from toryo.deeds import Blank, deed
 from toryo.domain.errors import Code, Refusal
@@ -36,28 +36,34 @@ class Asked:
     """Its author, if that cannot change it and no other agent can."""
 
 
+class Told(NamedTuple):
+    """What a refusal says; `more` beside it."""
+
+    message: str
+    instruction: str
+    more: Mapping[str, Any] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`people`: whether it holds for people, too."""
 
     when: str
+    code: Code
     applies: Callable[[Asked], bool]
-    refusal: Callable[[Asked], Refusal]
+    told: Callable[[Asked], Told]
     people: bool = False
 
 
-def _not_completed(asked: Asked) -> Refusal:
-    task = asked.task
-    return Refusal(
-        Code.INVALID_TRANSITION,
-        say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
-        _INSTEAD[task.status]
+def _not_completed(asked: Asked) -> Told:
+    return Told(
+        say("Task {task_id} is {status}.", task_id=asked.task.id, status=asked.task.status),
+        _INSTEAD[asked.task.status]
         if asked.by_agent
         else say(
             "Changes are requested of completed tasks. Tell an agent that is still at work{deed:: …|.}",
             deed=deed("tell", task_id=Blank("TASK"), text=Blank("TEXT")),
         ),
-        task_id=task.id,
     )
 
 
@@ -75,36 +81,31 @@ _INSTEAD: Mapping[Status, str] = {
 """What a manager does about work that is not completed."""
 
 
-def _being_changed(asked: Asked) -> Refusal:
+def _being_changed(asked: Asked) -> Told:
     assert asked.standing is not None
-    return Refusal(
-        Code.NOT_NOW,
-        say("Task {task_id} already changes the work of task {reviewed}.", **_ids(asked)),
+    return Told(
+        say(
+            "Task {task_id} already changes the work of task {reviewed}.",
+            task_id=asked.standing.id,
+            reviewed=asked.task.id,
+        ),
         "Wait until that task is completed (select_action, wait), then review it.",
-        task_id=asked.task.id,
-        changes_requested=asked.standing.id,
+        {"changes_requested": asked.standing.id},
     )
 
 
-def _ids(asked: Asked) -> dict[str, Any]:
-    return {"task_id": asked.standing.id if asked.standing else "", "reviewed": asked.task.id}
-
-
-def _too_often(asked: Asked) -> Refusal:
-    return Refusal(
-        Code.LIMIT_REACHED,
+def _too_often(asked: Asked) -> Told:
+    return Told(
         say("This work was sent back {count} times, which is the limit.", count=asked.sent_back),
         "Accept it, give the rest to another worker (create_tasks_batch), or report your task as blocked or failed "
         "with the reason (report_completed).",
-        task_id=asked.task.id,
-        limit=SENT_BACK_AT_MOST,
+        {"limit": SENT_BACK_AT_MOST},
     )
 
 
-def _at_work(asked: Asked) -> Refusal:
+def _at_work(asked: Asked) -> Told:
     assert asked.above is not None
-    return Refusal(
-        Code.NOT_NOW,
+    return Told(
         say(
             "{assignee_id} is working on task {above}, which task {task_id} is a part of.",
             assignee_id=asked.above.assignee_id,
@@ -112,29 +113,38 @@ def _at_work(asked: Asked) -> Refusal:
             task_id=asked.task.id,
         ),
         say("Wait until task {above} is completed, then request changes to it.", above=asked.above.id),
-        task_id=asked.task.id,
     )
 
 
-def _nobody(asked: Asked) -> Refusal:
-    return Refusal(
-        Code.NOT_NOW,
+def _nobody(asked: Asked) -> Told:
+    return Told(
         say("{assignee_id} cannot change it now, and no worker below you could.", assignee_id=asked.done_by),
         'Report your task as blocked: report_completed(result="blocked", summary="no_available_workers").',
-        task_id=asked.task.id,
     )
 
 
 CHANGES_REFUSED: Sequence[Rule] = (
-    Rule("the task is not completed", lambda it: it.task.status is not Status.COMPLETED, _not_completed, people=True),
-    Rule("a task that changes it is open", lambda it: it.standing is not None, _being_changed),
     Rule(
-        f"agents have sent the work back {SENT_BACK_AT_MOST} times",
+        "The task is not completed",
+        Code.INVALID_TRANSITION,
+        lambda it: it.task.status is not Status.COMPLETED,
+        _not_completed,
+        people=True,
+    ),
+    Rule("A task that changes the work is open", Code.NOT_NOW, lambda it: it.standing is not None, _being_changed),
+    Rule(
+        f"Managers have sent the work back {SENT_BACK_AT_MOST} times",
+        Code.LIMIT_REACHED,
         lambda it: it.sent_back >= SENT_BACK_AT_MOST,
         _too_often,
     ),
-    Rule("another agent works on the task that it is a part of", lambda it: it.above is not None, _at_work),
-    Rule("neither its author nor another worker below could do it", lambda it: it.done_by is not None, _nobody),
+    Rule("Another agent works on the task above it", Code.NOT_NOW, lambda it: it.above is not None, _at_work),
+    Rule(
+        "Its author is inactive, no longer a member or not below the manager, and no other worker below could do it",
+        Code.NOT_NOW,
+        lambda it: it.done_by is not None,
+        _nobody,
+    ),
 )
 """Why changes are not requested: the first row that applies. Of people, only what says so."""
 
@@ -143,4 +153,5 @@ def refuse(asked: Asked) -> None:
     """Raises Refusal if changes cannot be requested."""
     for rule in CHANGES_REFUSED:
         if (asked.by_agent or rule.people) and rule.applies(asked):
-            raise rule.refusal(asked)
+            message, instruction, more = rule.told(asked)
+            raise Refusal(rule.code, message, instruction, task_id=asked.task.id, **more)
