@@ -509,9 +509,11 @@ def merges_left(crew: Crew) -> Iterator[str]:
             continue
         shown = crew.world.owner.call("show_merge_queue", project_id=project["id"])["merge_queue"]
         for entry in shown["entries"]:
-            lane = (entry["coordinator_id"], entry["target"])
-            others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) == lane]
-            awaited = {*entry["waits_for"], *_built_on(rows, entry["task_id"])}
+            awaited = {*entry["waits_for"], *_built_on(rows, entry["task_id"]), entry["task_id"]}
+            lanes = {
+                (each["coordinator_id"], each["target"]) for each in shown["entries"] if each["task_id"] in awaited
+            }
+            others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) in lanes]
             roots = {rows.tasks[each]["root_id"] for each in awaited}
             if not told & {*others, *awaited} and not roots & {rows.tasks[each]["root_id"] for each in told if each}:
                 yield f"nobody is told why {entry['title']} stays {entry['state']} in the merge queue"

@@ -18,7 +18,7 @@ from tests.workflow.worlds import BELOW_A_MANAGER, SHARES, SURROUNDINGS, WHOLE, 
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, Session
-from toryo.domain.tasks import Approval, Checks, Status, Task
+from toryo.domain.tasks import Approval, Checks, Start, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.launch_rules import Action
@@ -94,10 +94,18 @@ def dispatchable(where: TreeState) -> list[str]:
     found = []
     for child in (task for task in where.tree.tasks.values() if task.parent_id == "main" and ready(where, task)):
         who = child.assignee_id
+        if starts_by_itself(where, child):
+            continue
         candidates = [who] if able(where, who) else workers(where)
         if who == "boss" or any(has_room(where, candidate or "", child) for candidate in candidates):
             found.append(child.id)
     return sorted(found)
+
+
+def starts_by_itself(where: TreeState, task: Task) -> bool:
+    agent = where.agents.get(task.assignee_id or "")
+    waits = task.start is Start.WHEN_READY and ready(where, task) and able(where, task.assignee_id)
+    return waits and agent is not None and not agent.human
 
 
 def held_back(where: TreeState) -> bool:
@@ -128,6 +136,7 @@ def outstanding(where: TreeState) -> bool:
         or held_back(where)
         or any(wait.status is Status.IN_PROGRESS and able(where, wait.assignee_id) for wait in waits_for_other_trees)
         or where.open_delegations["main"] > 0
+        or any(starts_by_itself(where, task) for task in below)
         or any(task.approval is Approval.PENDING and task.open for task in below)
     )
 
@@ -274,7 +283,8 @@ def _somebody_comes(where: TreeState) -> bool:
             continue
         if where.agents[task.assignee_id or ""].human or _is_kept_going(where, task.assignee_id or ""):
             return True
-    return bool(where.open_delegations["main"] or where.tree.outside or held_back(where))
+    in_line = any(starts_by_itself(where, task) for task in where.tree.tasks.values())
+    return bool(where.open_delegations["main"] or where.tree.outside or held_back(where) or in_line)
 
 
 def _is_kept_going(where: TreeState, who: str) -> bool:
