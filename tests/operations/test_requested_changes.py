@@ -11,7 +11,7 @@ import pytest
 from tests.operations.test_merge_queue import Queue
 from tests.operations.test_subtask_merges import Parts
 from tests.stories import Answer, Process, World
-from toryo.domain.requested_changes import SENT_BACK_AT_MOST
+from toryo.domain.merge_queue import SENT_BACK_AT_MOST
 
 
 class Built:
@@ -87,7 +87,7 @@ def test_what_must_hold_for_the_work_and_its_context_hold_for_the_changes(built:
         "touches": ["fence/**"], "priority": "high",
     }, intent="new")  # fmt: skip
     built.world.move(fence, "in_progress")
-    built.world.owner.call("confirm_checks", task_id=fence)
+    built.world.owner.call("confirm_checks", task_id=fence, passed=True)
     made = built.world.show(built.back(fence))
     assert made["context"] == {"colour": "red", "changes_to": fence}
     assert (made["acceptance"], made["touches"], made["priority"]) == ([{"file": "fence.txt"}], ["fence/**"], "high")
@@ -354,7 +354,7 @@ def test_changes_start_from_the_work_itself_while_nothing_has_merged_it(parts: P
 def test_changes_start_from_the_managers_tree_once_that_has_the_work_and_the_manager_has_left(parts: Parts) -> None:
     parts.done(parts.one, parts.two)
     parts.boss.call("logout")
-    parts.ended(parts.launched)
+    parts.c1.exited(parts.launched["launch_id"], exit_code=0)
     parts.world.advance(60)
     parts.boss = parts.at_work("boss")
     made = sent_back(parts.boss, parts.one)

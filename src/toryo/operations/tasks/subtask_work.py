@@ -68,7 +68,8 @@ def holder(call: Call, tree: Tree, task: Task, *, completed: bool = False) -> Ta
             break
         if into is None:
             continue
-        if not (into.open and into.changed) or (part is not None and not into.holds(part)):
+        known = into.changed or each.status is not Status.COMPLETED  # what is merged at a start is told at the end
+        if not (into.open and known) or (part is not None and not into.holds(part)):
             break
         there, part = each, into
     return there
