@@ -81,7 +81,7 @@ TARGETS = {
     "T12 chat": _most("tools/list of a chat session", 1300, "tokens"),
     "T12 calls": _most("calls of a worker for a task without subtasks", 4, "calls"),
     "T12 subtask calls": _most("calls of a worker for a task with 3 subtasks", 11, "calls"),
-    "T12 chain": _most("calls of a manager for one more subtask in a chain", 5, "calls"),
+    "T12 chain": _most("calls of a manager for each of six subtasks in a chain", 5, "calls"),
     "T13 help": _most("toryo --help", 120, "ms"),
     "T13 server": _most("toryo server until ready, a new database, CPU", 2, of=IMPORTS),
     "T13 settled": _most("toryo server until settled, CPU", 2, of=IMPORTS),

@@ -48,11 +48,16 @@ def main() -> None:
         tell(f"task with {given.subtasks} subtasks {name}, manager", few)
         one_more = many.less(few)
         row(f"  one more subtask {name}", one_more.size, one_more.calls)
+    flowing = agent_costs.manager(world, CHAIN, chained=True, flows=True)
+    tell(f"{CHAIN} subtasks that start by themselves, manager", flowing)
+    row("  each of these subtasks", flowing.size / CHAIN, flowing.calls / CHAIN)
     answered, idle = agent_costs.chat(world, given.minutes)
     tell("chat, one message answered", answered)
     row(f"chat, {given.minutes} idle minutes", idle.size, idle.calls)
 
 
+CHAIN = 6
+"""Subtasks of a chain that start by themselves."""
 NOTED = {
     "tools/list, worker": "T12 worker",
     "tools/list, manager": "T12 manager",
@@ -61,7 +66,7 @@ NOTED = {
 NOTED_CALLS = {
     "task without subtasks, worker": "T12 calls",
     "task with 3 subtasks, worker": "T12 subtask calls",
-    "  one more subtask in a chain": "T12 chain",
+    "  each of these subtasks": "T12 chain",
 }
 
 

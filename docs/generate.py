@@ -316,6 +316,7 @@ def _resolved(schema: Any, described: Any) -> Any:
 
 def tables() -> str:
     """The rule tables by which Toryo decides, in the order in which they are asked."""
+    from toryo.domain.requested_changes import CHANGES_REFUSED
     from toryo.workflow import chat_rules, launch_rules, line_rules, manager_rules, next_action, worker_rules
 
     parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
@@ -332,6 +333,8 @@ def tables() -> str:
         ("A chat session", chat_rules.CHAT_ROWS),
     ):
         parts += [f"### {title}\n", _table(("Row", "When", "Action", "State"), map(_step, steps)), ""]
+    refused = [(f"{number}", each.when, f"`{each.code}`") for number, each in enumerate(CHANGES_REFUSED, 1)]
+    parts += ["## Is completed work sent back?\n", _SENT_BACK, _table(("Row", "When", "Refused"), refused), ""]
     return "\n".join([*parts, _TABLES_NOTES])
 
 
@@ -343,6 +346,11 @@ _LINES_INTRODUCTION = """\
 A task in `todo` that starts when it is ready (its own `start`, or the project's) is in the line of its agent: by
 priority, then age. It leaves the line when nothing of what every start needs is missing, none of these rows applies,
 and neither row 16 nor row 17 above would hold its launch.
+"""
+
+_SENT_BACK = """\
+`request_changes` of a manager makes a subtask that changes the work, unless one of these rows applies. For people, row
+1 alone holds. The limits of subtasks hold as for every subtask.
 """
 
 _TABLES_INTRODUCTION = """\

@@ -188,6 +188,8 @@ class ObedientManager(Obedient):
     """Whether its last choice was start, and nothing was started since."""
     gave_up: bool = False
     """Whether it has tried another way in this session: once is enough."""
+    sends_back: int = 0
+    """How often it sends the first of its parts back before it reports."""
 
     def do_create_subtasks(self, said: Answer) -> Answer:
         if "no_available_workers" in said["instruction"]:
@@ -230,6 +232,16 @@ class ObedientManager(Obedient):
         if "completed" not in self.statuses.values():
             return self._another_way()
         return self.ask("get_next_action") if stuck else self._report_blocked("nothing to adjust")
+
+    def do_report_completion(self, said: Answer) -> Answer:
+        """Reports, or first sends back what is not good enough."""
+        tasks = self._look() if self.sends_back else []
+        changes = [each for each in tasks if each["title"].startswith("Changes to: ")]
+        done = [each["task_id"] for each in tasks if each["status"] == "completed" and each not in changes]
+        wants = done and len(changes) < self.sends_back
+        if wants and self._try("request_changes", task_id=done[0], reason="Round it."):
+            return self.ask("get_next_action")
+        return super().do_report_completion(said)
 
     def do_review_and_resolve_blocks(self, said: Answer) -> Answer:
         """Gives each stuck part one more try, and cancels what is not its own to lift."""

@@ -33,6 +33,7 @@ class Counted:
 
     calls: int = 0
     size: int = 0
+    starts: int = 0
     instructions: list[int] = field(default_factory=list)
     """Bytes of each that was told in a next action."""
 
@@ -41,7 +42,7 @@ class Counted:
         return tokens(self.size)
 
     def less(self, other: Counted) -> Counted:
-        return Counted(self.calls - other.calls, self.size - other.size)
+        return Counted(self.calls - other.calls, self.size - other.size, self.starts - other.starts)
 
 
 def tokens(size: int) -> int:
@@ -134,6 +135,8 @@ class Manager(Obedient):
     """Looks at its tasks once before each choice, and starts what is ready."""
 
     chained: bool = False
+    flows: bool = False
+    """Whether its subtasks start by themselves."""
     ready: list[str] = field(default_factory=list)
 
     def do_create_subtasks(self, _: Answer) -> Answer:
@@ -146,6 +149,7 @@ class Manager(Obedient):
                 "description": "x",
                 "assignee_id": who["agent_id"],
                 "dependencies": [self.subtasks[number - 1]] if self.chained and number else [],
+                **({"start": "when_ready"} if self.flows else {}),
             }
             for number, (title, who) in enumerate(zip(self.subtasks, below, strict=True))
         ]
@@ -166,8 +170,9 @@ class Manager(Obedient):
         return self.ask("update_task_status", task_id=self.ready[0], status="in_progress")
 
 
-def manager(worlds: Worlds, subtasks: int, *, chained: bool) -> Counted:
-    """Subtasks of as many workers at once, or one after another: it is started again after each of these."""
+def manager(worlds: Worlds, subtasks: int, *, chained: bool, flows: bool = False) -> Counted:
+    """Subtasks of as many workers at once, or one after another: it is started again after each of these, unless they
+    start by themselves (`flows`)."""
     titles = tuple(f"Part {number}" for number in range(subtasks))
     with worlds() as here:
         here.crew(subtasks, decomposition="never")
@@ -175,11 +180,14 @@ def manager(worlds: Worlds, subtasks: int, *, chained: bool) -> Counted:
         while started := desk.claim()["start"]:
             for launch in started:
                 process = here.process(launch)
-                agent = Manager(process, titles, chained=chained) if process.agent_id == "boss" else Obedient(process)
+                boss = process.agent_id == "boss"
+                agent = Manager(process, titles, chained=chained, flows=flows) if boss else Obedient(process)
                 agent.run()
                 desk.exited(launch["launch_id"], exit_code=0)
         assert here.status(task) == "completed"
-        return here.counted["boss", "task"]
+        counted = here.counted["boss", "task"]
+        counted.starts = sum(each["agent_id"] == "boss" for each in here.launches())
+        return counted
 
 
 def chat(worlds: Worlds, minutes: int) -> tuple[Counted, Counted]:
@@ -193,7 +201,7 @@ def chat(worlds: Worlds, minutes: int) -> tuple[Counted, Counted]:
         while not agent.waits:
             agent.talk()
         counted = here.counted["w1", "chat"]
-        answered = Counted(counted.calls, counted.size, [*counted.instructions])
+        answered = Counted(counted.calls, counted.size, instructions=[*counted.instructions])
         until = here.now + minutes * 60_000
         while here.now < until:
             asked: tuple[str, Answer, Credentials] = ("get_next_action", {}, agent.process.credentials)

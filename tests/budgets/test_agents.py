@@ -49,6 +49,10 @@ STORIES: dict[str, tuple[Callable[[Worlds], tuple[Counted, ...]], tuple[str, ...
         managed(chained=True),
         ("manager: 3 subtasks in a chain", "manager: one more subtask in a chain"),
     ),
+    "manager in a line": (
+        lambda worlds: (agent_costs.manager(worlds, 6, chained=True, flows=True),),
+        ("manager: 6 subtasks in a chain that start by themselves",),
+    ),
     "chat": (lambda worlds: agent_costs.chat(worlds, 10), ("chat: one message answered", "chat: 10 idle minutes")),
 }
 """What is run, and how what it counts is called."""
@@ -99,6 +103,12 @@ def test_a_prompt_costs_no_more_tokens_than_it_may(name: str) -> None:
 def test_a_task_costs_no_more_calls_and_tokens_than_it_may(worlds: Worlds, name: str) -> None:
     run, _ = STORIES[name]
     hold(ROWS[name], *(value for counted in run(worlds) for value in (counted.calls, counted.tokens)))
+
+
+def test_a_chain_that_starts_by_itself_needs_its_manager_twice_however_long_it_is(worlds: Worlds) -> None:
+    """To create it, and to report; a chain that it starts itself needs it once more for each part."""
+    assert [agent_costs.manager(worlds, parts, chained=True, flows=True).starts for parts in (2, 4)] == [2, 2]
+    assert agent_costs.manager(worlds, 2, chained=True).starts == 3
 
 
 # --- instructions ----------------------------------------------------------------------------------------------------

@@ -33,7 +33,9 @@ IDLE = frozenset(
         *("wait", "wait_for_answer", "wait_for_others", "wait_for_delegation"),
     }
 )
-PROBES = frozenset({"select_action", "assign_task", "cancel_task", "update_task_status", "create_tasks_batch"})
+PROBES = frozenset(
+    {"select_action", "assign_task", "cancel_task", "update_task_status", "create_tasks_batch", "request_changes"}
+)
 """What an obedient manager just tries."""
 EXPECTED = frozenset({"delegationOpen", "checksFailed"})
 """What may be refused to whoever does what it was told: then it is told to wait, or what to mend."""
@@ -159,6 +161,8 @@ class Crew:
         """How often a person is told that a budget is used up, until it is raised; before, it goes on at midnight."""
         self.fails: dict[str, str] = {}
         """What an agent cannot do at the first attempt."""
+        self.sends_back = 0
+        """How often each manager sends its first part back."""
         self.finds = False
         """Whether reviewers find something at first."""
         self.hands_over = False
@@ -430,6 +434,8 @@ class Crew:
         agent = kind(process, delegates=self.delegates.get(launch["agent_id"]))
         agent.fails_first = self.fails.get(launch["agent_id"])
         agent.finds = self.finds
+        if isinstance(agent, ObedientManager):
+            agent.sends_back = self.sends_back
         agent.desk, agent.judged = self.desks[desk].caller, partial(self.judges, desk)
         if isinstance(agent, ObedientChat):
             agent.turns, agent.most_calls = self.turns, 20 * max(self.turns, 4)

@@ -14,7 +14,7 @@ import orjson
 
 from tests.exploring.crew import ASK, BATCHES, CHECKS, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
 from tests.invariants import OPEN, Row, Rows
-from tests.obedience import ObedientChat
+from tests.obedience import ObedientChat, ObedientManager
 from tests.stories import Answer
 
 Disturbance = tuple[str, Callable[[Crew], bool]]
@@ -179,6 +179,18 @@ def _about_processes(crew: Crew) -> Iterator[Disturbance]:
         for call, arguments in _OTHERWISE:
             label = f"{name}: {call} {' '.join(str(argument) for argument in arguments.values())}"
             yield label, partial(_does, launch_id=launch_id, name=call, arguments=arguments)
+        yield from _sends_back(crew, name, launch_id)
+
+
+def _sends_back(crew: Crew, name: str, launch_id: str) -> Iterator[Disturbance]:
+    """A manager: whatever is done, its own or not, corrected already or not."""
+    rows = crew.reader.rows().tasks.values() if isinstance(crew.working[launch_id].agent, ObedientManager) else ()
+    done = [each for each in rows if each["status"] == "completed"]
+    done.sort(key=lambda each: (each["created_at"], each["ordinal"], each["title"]))
+    for number, task in enumerate(done[-MOST_ABOUT_TASKS:]):
+        arguments = {"task_id": task["id"], "reason": "Round it."}
+        label = f"{name}: sends back {task['title']} ({number})"
+        yield label, partial(_does, launch_id=launch_id, name="request_changes", arguments=arguments)
 
 
 _OTHERWISE: list[tuple[str, Answer]] = [
@@ -549,7 +561,7 @@ def _about_finished_work(task: Row) -> Iterator[Disturbance]:
     about = {"task_id": task["id"]}
     for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
         yield f"{name} {task['title']}", asks(name, **about)
-    yield f"requests changes to {task['title']}", asks("request_changes", **about, text="Round it.")
+    yield f"requests changes to {task['title']}", asks("request_task_changes", **about, text="Round it.")
 
 
 def _about_schedules(rows: Rows) -> Iterator[Disturbance]:

@@ -27,7 +27,7 @@ from tests.exploring.disturbances import Disturbance, all_of
 from tests.exploring.memory import InMemory
 from tests.exploring.scenes import crew_of
 from tests.exploring.states import used_up
-from tests.invariants import CLOSED, RULES, Row, Rows
+from tests.invariants import CLOSED, OPEN, RULES, Row, Rows
 from tests.operations.test_people_between import standstills
 from tests.stories import Answer
 from toryo.operations.calls import call_log
@@ -498,19 +498,31 @@ def jobs_left(crew: Crew) -> Iterator[str]:
 
 
 def merges_left(crew: Crew) -> Iterator[str]:
-    """Whatever waits in a merge queue that nobody has paused waits for something that a person is told of."""
+    """Whatever waits in a merge queue that nobody has paused waits for something that a person is told of: the task
+    itself, one before it, one whose work it has, or something in the tree of such a task."""
     rows = crew.reader.rows()
     stopped = {queue["project_id"] for queue in rows["merge_queues"] if queue["paused_at"]}
+    stopped |= used_up(rows, crew.world.now)
     told = {need["task_id"] for need in _needs(crew)}
     for project in rows["projects"]:
         if project["id"] in stopped:
             continue
         shown = crew.world.owner.call("show_merge_queue", project_id=project["id"])["merge_queue"]
         for entry in shown["entries"]:
-            lane = (entry["coordinator_id"], entry["target"])
-            others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) == lane]
-            if not told & {*others, *entry["waits_for"]}:
+            awaited = {*entry["waits_for"], *_built_on(rows, entry["task_id"]), entry["task_id"]}
+            lanes = {
+                (each["coordinator_id"], each["target"]) for each in shown["entries"] if each["task_id"] in awaited
+            }
+            others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) in lanes]
+            roots = {rows.tasks[each]["root_id"] for each in awaited}
+            if not told & {*others, *awaited} and not roots & {rows.tasks[each]["root_id"] for each in told if each}:
                 yield f"nobody is told why {entry['title']} stays {entry['state']} in the merge queue"
+
+
+def _built_on(rows: Rows, task_id: str) -> Iterator[str]:
+    for other in rows.depends_on[task_id]:
+        yield other
+        yield from _built_on(rows, other)
 
 
 def times_left(crew: Crew) -> Iterator[str]:
@@ -535,7 +547,9 @@ def work_left(crew: Crew) -> Iterator[str]:
         for event in rows["events"]
         if event["kind"] == "worktree.changed" and orjson.loads(event["data"]).get("commits")
     }
-    told = {need["task_id"] for need in _needs(crew) if need["kind"] in ("review", "merge_queue")}
+    needs = _needs(crew)
+    told = {need["task_id"] for need in needs if need["kind"] in ("review", "merge_queue")}
+    told |= _changed_meanwhile(rows, {need["task_id"] for need in needs})
     told |= {each["task_id"] for each in rows["merge_queue_entries"] if each["state"] in ("queued", "checking")}
     for worktree in rows["worktrees"]:
         task = rows.tasks[worktree["task_id"]]
@@ -546,6 +560,14 @@ def work_left(crew: Crew) -> Iterator[str]:
             yield f"nobody is asked to review {task['title']}"
         if worktree["state"] != "open" and task["id"] in told:
             yield f"somebody is asked to review {task['title']}, which is {worktree['state']}"
+
+
+def _changed_meanwhile(rows: Rows, told: set[str]) -> set[str]:
+    """Work to which an open task makes changes; a person is told that this, or what it is a part of, does not go on."""
+    changes = [each for each in rows.tasks.values() if each["status"] in OPEN]
+    changes = [each for each in changes if told & {each["id"], *(above["id"] for above in rows.above(each))}]
+    named = [orjson.loads(each["context"] or "null") for each in changes]
+    return {context["changes_to"] for context in named if isinstance(context, dict) and "changes_to" in context}
 
 
 def _by_agent(rows: Rows, task: Row) -> bool:

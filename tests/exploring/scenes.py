@@ -208,6 +208,19 @@ def planned(crew: Crew) -> None:
     crew.world.task("any", title="Beds", parent_task_id=top, status="todo", dependencies=[walls])
 
 
+def returned(crew: Crew) -> None:
+    """A manager that sends the first part back twice; another part and a task elsewhere build on it; all is merged."""
+    _people(crew, isolation="worktree", merge_queue="automatic")
+    crew.sends_back = 2
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    top = crew.world.task("boss", title="House")
+    walls = crew.world.task("w1", title="Walls", parent_task_id=top, status="todo", start="when_ready")
+    crew.world.task("w2", title="Roof", parent_task_id=top, status="todo", start="when_ready", dependencies=[walls])
+    crew.world.task("w2", title="Fence", status="todo", start="when_ready", dependencies=[walls])
+
+
 SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines", "lines")),
     "several projects": (lambda crew: len(crew.reader.rows()["projects"]) > 1, ("desks",)),
@@ -216,9 +229,9 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
         lambda crew: any(task["has_acceptance"] for task in crew.reader.rows()["tasks"]),
         ("trees", "reviewed"),
     ),
-    "worktrees": (lambda crew: _has_setting(crew, "isolation", "worktree"), ("trees", "scarce", "merges")),
+    "worktrees": (lambda crew: _has_setting(crew, "isolation", "worktree"), ("trees", "scarce", "merges", "returned")),
     "schedules": (lambda crew: bool(crew.reader.rows()["schedules"]), ("timed",)),
-    "a merge queue": (lambda crew: _has_setting(crew, "merge_queue", "automatic"), ("merges",)),
+    "a merge queue": (lambda crew: _has_setting(crew, "merge_queue", "automatic"), ("merges", "returned")),
     "queue agents that drive themselves": (lambda crew: bool(crew.pollers), ("queue", "asked")),
     "delegations": (lambda crew: bool(crew.delegates), ("talk", "talkative")),
     "conversations up to their limit": (lambda crew: crew.turns >= MOST_TURNS, ("talkative",)),
@@ -228,6 +241,7 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
         lambda crew: any(task["pool"] for task in crew.reader.rows()["tasks"]),
         ("reviewed", "lines", "planned"),
     ),
+    "work that a manager sends back": (lambda crew: crew.sends_back > 0, ("returned",)),
     "handoffs": (lambda crew: crew.hands_over, ("machines",)),
     "fallback programs": (
         lambda crew: any("fallback" in each["provider_options"] for each in crew.reader.rows()["agents"]),
@@ -266,6 +280,7 @@ _SCENES = (
     reviewed,
     lines,
     planned,
+    returned,
 )
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 

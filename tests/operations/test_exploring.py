@@ -44,6 +44,7 @@ SHARES = {
     "reviewed": 0.001,
     "lines": 0.003,
     "planned": 0.004,
+    "returned": 0.0005,
 }
 """Of all that can happen once, in the sample: about ten histories of each crew."""
 SOON = ("asked", "trees", "timed", "merges")

@@ -238,7 +238,7 @@ def test_work_of_open_tasks_and_discarded_work_cannot_be_added(queue: Queue):
 
 def test_work_of_which_changes_were_requested_is_not_added_until_they_are_made(queue: Queue):
     task = queue.worked("w1")
-    queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    queue.world.owner.call("request_task_changes", task_id=task, text="Round the prices.")
     queue.world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
 
 
@@ -368,18 +368,18 @@ def test_work_is_not_merged_while_changes_to_a_part_of_it_are_made(world: World)
     world.owner.call("pause_merge_queue", project_id=world.project_id)
     main, part = queue.whole()
     assert queue.waiting() == [(main, "queued")]
-    changes = world.owner.call("request_changes", task_id=part, text="Round.")["changes_requested"]["task_id"]
+    changes = world.owner.call("request_task_changes", task_id=part, text="Round.")["changes_requested"]["task_id"]
     world.housekeep()
     assert changes in queue.entry(main)["message"]
     refused = world.owner.refused("add_to_merge_queue", "notNow", task_id=main)
-    assert (refused["task_id"], refused["changes_requested"]) == (part, changes)
+    assert (refused["task_id"], refused["changes_requested"]) == (main, changes)
 
 
 def test_an_automatic_queue_takes_work_when_the_changes_to_a_part_of_it_are_made(world: World):
     queue = Queue(world, "manual")
     world.owner.call("pause_merge_queue", project_id=world.project_id)
     main, part = queue.whole()
-    changes = world.owner.call("request_changes", task_id=part, text="Round.")["changes_requested"]["task_id"]
+    changes = world.owner.call("request_task_changes", task_id=part, text="Round.")["changes_requested"]["task_id"]
     queue.set(merge_queue="automatic")
     world.housekeep()
     assert queue.waiting() == []
@@ -631,7 +631,7 @@ def test_nobody_is_asked_to_correct_work_that_left_the_queue_before_the_report_c
     elif how == "off":
         queue.set(merge_queue="off")
     else:
-        queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+        queue.world.owner.call("request_task_changes", task_id=task, text="Round the prices.")
     made = [each["kind"] for each in queue.world.events()].count("task.created")
     if result == "failed":
         queue.tell(job, "failed", evidence=[FAILED])
@@ -736,7 +736,7 @@ def test_a_task_that_is_open_again_leaves_the_queue(queue: Queue):
     queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
     task = queue.worked("w1")
     queue.add(task)
-    queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    queue.world.owner.call("request_task_changes", task_id=task, text="Round the prices.")
     queue.world.housekeep()
     entry = queue.entry(task)
     assert entry["state"] == "removed"
@@ -747,7 +747,7 @@ def test_changes_that_are_requested_while_the_work_is_checked_stop_the_check(que
     task = queue.worked("w1")
     queue.add(task)
     job = queue.job_now()
-    queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    queue.world.owner.call("request_task_changes", task_id=task, text="Round the prices.")
     assert queue.c1.claim(free_slots=0, worktree_jobs=[job["job_id"]])["stop_worktree_jobs"] == [job["job_id"]]
     queue.tell(job, "prevented")
     assert "Changes to it were requested" in queue.entry(task)["message"]

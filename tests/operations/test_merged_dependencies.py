@@ -119,7 +119,7 @@ def test_what_corrects_unmerged_work_does_not_wait_for_its_merge(yard: Yard) -> 
     walls = yard.worked("w1", title="Walls")
     roof = behind(yard, walls)
     other = yard.world.task("w1", title="Fence")
-    asked = yard.world.owner.call("request_changes", task_id=walls, text="Higher.")["changes_requested"]["task_id"]
+    asked = yard.world.owner.call("request_task_changes", task_id=walls, text="Higher.")["changes_requested"]["task_id"]
     assert yard.world.status(asked) == "todo", "its agent has other work"
     yard.world.move(other, "cancelled")
     assert (yard.world.status(asked), yard.world.status(roof)) == ("in_progress", "todo")

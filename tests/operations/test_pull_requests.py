@@ -244,7 +244,7 @@ def test_only_an_https_address_is_taken(shop: Shop, url: str):
 
 def test_work_whose_changes_were_requested_opens_none_by_mistake(shop: Shop):
     task = shop.worked("w1")
-    shop.world.owner.call("request_changes", task_id=task, text="Round up.")
+    shop.world.owner.call("request_task_changes", task_id=task, text="Round up.")
     shop.world.owner.refused("merge_task", "notNow", task_id=task)
 
 
@@ -450,7 +450,7 @@ def test_the_pull_request_of_a_whole_is_no_longer_looked_at_for_a_part_that_was_
 def test_the_pull_request_with_requested_changes_names_the_one_that_it_replaces(shop: Shop):
     task = shop.worked("w1")
     shop.opened(task)
-    asked = shop.world.owner.call("request_changes", task_id=task, text="Round up.")
+    asked = shop.world.owner.call("request_task_changes", task_id=task, text="Round up.")
     changes = asked["changes_requested"]["task_id"]
     shop.work("w1", changes)
     shop.after(LOOK_EVERY)

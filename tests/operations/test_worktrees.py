@@ -484,7 +484,7 @@ def test_what_was_merged_can_still_be_looked_at_as_a_job_that_names_the_merge(ya
 
 def sent_back(yard: Yard, task: str, **how: Any) -> str:
     """The task that makes the changes."""
-    answer = yard.world.owner.call("request_changes", task_id=task, text="Round the prices.", **how)
+    answer = yard.world.owner.call("request_task_changes", task_id=task, text="Round the prices.", **how)
     made: str = answer["changes_requested"]["task_id"]
     return made
 
@@ -547,7 +547,9 @@ def test_a_part_that_was_sent_back_holds_up_the_merge_of_the_whole(yard: Yard) -
     yard.work("boss", main)
     made = sent_back(yard, part)
     assert yard.world.owner.refused("merge_task", "notNow", task_id=main)["changes_requested"] == made
-    assert yard.world.owner.call("merge_task", task_id=main, below=False)["task_ids"] == [main]
+    shown = yard.world.show(made)
+    assert (shown["assignee_id"], shown["dependencies"]) == ("w1", [main]), "by its author, from where the work is now"
+    assert yard.world.owner.call("merge_task", task_id=main, anyway=True)["task_ids"] == [part, main]
 
 
 def test_a_task_that_only_depends_on_the_work_or_that_an_agent_has_filed_requests_nothing(yard: Yard) -> None:
@@ -559,8 +561,10 @@ def test_a_task_that_only_depends_on_the_work_or_that_an_agent_has_filed_request
     boss.sign_in()
     boss.call("report_model", provider="claude", model_id="model-1")
     boss.call("get_my_task")
-    context = {"changes_to": task}
-    filed = {"title": "Sly", "description": "d", "dependencies": [task], "context": context, "local_id": "a"}
+    filed = {"title": "Sly", "description": "d", "dependencies": [task], "local_id": "a"}
+    named = {**filed, "context": {"changes_to": task}}
+    refused = boss.refused("create_tasks_batch", "validationError", parent_task_id=main, tasks=[named])
+    assert "request_changes" in refused["instruction"]
     boss.call("create_tasks_batch", parent_task_id=main, tasks=[filed])
     assert standing(yard, task) == ("to_review", None)
     assert [about for about, _ in reviews(yard)] == [task]
@@ -568,19 +572,19 @@ def test_a_task_that_only_depends_on_the_work_or_that_an_agent_has_filed_request
 
 def test_changes_are_requested_of_completed_tasks_only_and_by_who_may_write(yard: Yard) -> None:
     going = yard.world.task("w1")
-    refused = yard.world.owner.refused("request_changes", "invalidTransition", task_id=going, text="More")
+    refused = yard.world.owner.refused("request_task_changes", "invalidTransition", task_id=going, text="More")
     assert "toryo task steer" in refused["instruction"]
-    yard.world.owner.refused("request_changes", "validationError", task_id=going, text="  ")
+    yard.world.owner.refused("request_task_changes", "validationError", task_id=going, text="  ")
     yard.ended(yard.launch("w1"))
     yard.world.owner.call("move_task", task_id=going, status="completed")
     for who in (yard.c1, yard.world.nobody, yard.world.member("eve")):
-        assert who.ask("request_changes", task_id=going, text="More").refused, who
+        assert who.ask("request_task_changes", task_id=going, text="More").refused, who
 
 
 def test_who_has_other_work_gets_the_changes_to_do_later_and_the_answer_says_why(yard: Yard) -> None:
     task = yard.worked("w1")
     yard.world.task("w1", title="Busy")
-    answer = yard.world.owner.call("request_changes", task_id=task, text="More")
+    answer = yard.world.owner.call("request_task_changes", task_id=task, text="More")
     assert answer["changes_requested"]["status"] == "todo"
     assert "w1" in answer["waits"]
     assert reviews(yard) == []

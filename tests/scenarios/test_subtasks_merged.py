@@ -175,3 +175,37 @@ def test_a_coordinator_and_a_server_that_are_killed_meanwhile_lose_nothing(site:
     site.until_status(task, "completed")
     site.until_idle()
     assert {"one", "two"} <= set(team.repository.git("ls-tree", "--name-only", f"toryo/{task}").split())
+
+
+def test_a_part_that_is_sent_back_is_changed_in_the_tree_of_the_whole_which_is_then_merged(site: Site) -> None:
+    """It is bad at first; the check of the whole passes only with the change, and with what was built beside it."""
+    better = "if test -e one; then test -e two && echo good > one; else echo bad > one; fi"
+    parts = [
+        part("One", "ann", better, back="It must be good."),
+        part("Two", "ben", "echo 2 > two", dependencies=["One"], start="when_ready"),
+    ]
+    team = Team(site, parts, merge_queue="automatic", required_checks=[{"command": "grep -e bad -e good one"}])
+    task = team.begin(acceptance=[{"command": "grep good one && test -e two"}])
+    team.bell.rung(1)
+    team.gate.open()
+    site.until_status(task, "completed")
+    site.until("it is merged", lambda: team.repository.worktree(task)["state"] == "merged")
+    site.until_idle()
+    ids = team.ids()
+    changes = site.look(ids["Changes to: One"])
+    assert (changes["assignee_id"], changes["created_by"], changes["parent_task_id"]) == ("ann", "lead", task)
+    (asked,) = site.history.of("worktree.changes_requested")
+    assert (asked["actor_id"], asked["task_id"], asked["data"]["in"]) == ("lead", ids["One"], changes["task_id"])
+    assert team.repository.git("show", "main:one") == "good"
+    assert set(team.repository.files()) == {"a", "one", "two"}
+    assert team.repository.branches() == ["main"]
+    _, looks, reports = sorted(site.launches(task_id=task), key=lambda each: str(each["launch_id"]))
+    assert _calls(site, looks, after="request_changes") == ["get_next_action", "select_action", "get_next_action"]
+    assert len(_calls(site, reports)) <= 8
+
+
+def _calls(site: Site, launch: Answer, after: str = "authenticate") -> list[str]:
+    """The tools that the lead has called after this one, until it has logged out."""
+    text = site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"]
+    tools = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z_]+ \{", line)]
+    return tools[tools.index(after) + 1 : tools.index("logout")]

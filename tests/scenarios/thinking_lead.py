@@ -1,5 +1,6 @@
 """A manager without a model that thinks: `python thinking_lead.py GATE BELL PLAN`. It gives the tasks of PLAN (JSON) to
-workers, rings, and looks again only when the gate is open, however long the others are finished.
+workers, rings, and looks again only when the gate is open, however long the others are finished. What PLAN says is not
+good enough (`back`: the reason) it sends back once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ MOST_STEPS = 60
 class Lead:
     def __init__(self, gate: str, bell: str, plan: list[dict[str, Any]]) -> None:
         self._client = Client(os.environ["TORYO_SERVER_URL"], os.environ["TORYO_LAUNCH_CREDENTIAL"])
-        self._gate, self._bell, self._plan = gate, bell, plan
+        self._gate, self._bell = gate, bell
+        self._plan = [{name: value for name, value in each.items() if name != "back"} for each in plan]
+        self._back = {f"Changes to: {each['title']}": each["back"] for each in plan if "back" in each}
         self._main = ""
         self._started = False
 
@@ -71,6 +74,12 @@ class Lead:
         self.call("report_completed", result="blocked", summary="It is stuck.")
 
     def do_report_completion(self) -> None:
+        below = {each["title"]: each["task_id"] for each in self.call("list_tasks", parent_task_id=self._main)["tasks"]}
+        for title in self._back.keys() - below.keys():
+            named = below[title.removeprefix("Changes to: ")]
+            self.call("request_changes", task_id=named, reason=self._back[title])
+            self._started = True
+            return
         self.call("report_completed", result="success", summary="Both parts are done.")
 
 

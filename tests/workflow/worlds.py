@@ -87,6 +87,17 @@ def _waits_last(who: str | None, **fields: Any) -> Kind:
     return part
 
 
+def _sent_back(make: Callable[..., Task], who: str) -> Kind:
+    """A child that is done and was sent back, and the one that changes its work, which starts by itself."""
+
+    def part(name: str, main: Task, _: str | None) -> Part:
+        changes = make(f"{name}_changes", who, below=main, by=main.assignee_id, start=Start.WHEN_READY)
+        work = done(name, "ann", below=main, by=main.assignee_id)
+        return Part(work, (changes,), {changes.id: (name,)})
+
+    return part
+
+
 PENDING = {"approval": Approval.PENDING}
 IN_LINE = {"start": Start.WHEN_READY}
 IN_REVIEW = {"checks": Checks.IN_REVIEW, "open_questions": 1, "has_acceptance": True}
@@ -126,6 +137,11 @@ BELOW_A_MANAGER: dict[str, Kind] = {
     "failed": _plain(failed, "ann"),
     "failed, with what is below": _cascaded(failed, "ann"),
     "completed": _plain(done, "ann"),
+    "sent back, its author in line": _sent_back(todo, "ann"),
+    "sent back, its author at work": _sent_back(at_work, "ann"),
+    "sent back, to a person": _sent_back(todo, "paul"),
+    "sent back, the changes failed": _sent_back(failed, "ann"),
+    "sent back, and changed": _sent_back(done, "ann"),
     "cancelled": _plain(cancelled, "ann"),
 }
 

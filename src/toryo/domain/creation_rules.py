@@ -15,6 +15,7 @@ from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Decomposition, Settings
+from toryo.domain.requested_changes import CHANGES_TO
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import AcceptanceCheck, Pool, Priority, Said, Task
 from toryo.domain.times import Millis
@@ -122,6 +123,12 @@ def refuse_manager(
             parent_task_id=parent.id,
         )
     for draft in drafts:
+        if isinstance(draft.context, dict) and CHANGES_TO in draft.context:
+            raise Refusal(
+                Code.VALIDATION_ERROR,
+                say("context.{name} is what Toryo says of changes that were requested.", name=CHANGES_TO),
+                "To have completed work changed, call request_changes. Otherwise use another name.",
+            )
         if draft.assignee_id is not None:
             refuse_assignee(tree_state, manager, draft.assignee_id)
     existing = [child for child in tree_state.tree.children(parent) if child.open]

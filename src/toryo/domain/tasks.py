@@ -132,9 +132,6 @@ class Pool:
     """The agents that took it and could not begin, for a reason of their own: it does not go to these again."""
 
 
-CHANGES_TO = "changes_to"
-"""The key in the context of a task that makes changes to completed work; its value is the reviewed task."""
-
 ORDER = ("priority", "created_at", "ordinal", "id")
 """In which order tasks are listed, started and returned by a poll: the highest priority first, then the oldest.
 

@@ -154,7 +154,12 @@ class Worktree:
     def keeps_others_waiting(self) -> bool:
         """Whether who waits until the work is merged waits for it: it is not, or never will be."""
         unseen = self.head_commit is None
-        return self.changed or unseen if self.open else self.changed and self.state is State.DISCARDED
+        return self.changed or unseen if self.open else self.discarded
+
+    @property
+    def discarded(self) -> bool:
+        """Whether its changes are gone; a directory without any goes by itself."""
+        return self.state is State.DISCARDED and self.changed
 
     @property
     def kept(self) -> bool:

@@ -14,10 +14,11 @@ from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.quota_windows import Kept, kept_by_account
+from toryo.domain.requested_changes import CHANGES_TO
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import CHANGES_TO, CLOSED, Status, Task
+from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of

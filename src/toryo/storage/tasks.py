@@ -51,7 +51,7 @@ _names: sa.ColumnElement[bool] = _t.c.context.like(_p("like"))
 _ASKING_CHANGES = Statement(
     sa.select(_d.c.depends_on, _t.c.id, _t.c.context)
     .join(_t, _t.c.id == _d.c.task_id)
-    .where(in_list(_d.c.depends_on, "ids"), _t.c.status.in_(sorted(domain.OPEN)), _names)
+    .where(in_list(_d.c.depends_on, "ids"), in_list(_t.c.status, "statuses"), _names)
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
 )
 _is_review: sa.ColumnElement[bool] = sa.literal_column("review_of IS NOT NULL")
@@ -659,10 +659,13 @@ class Tasks:
         ids = list(task_ids)
         return [(row[0], row[1], row[2]) for row in self._connection.all(_QUEUED_BEHIND, ids=ids)] if ids else []
 
-    def asking_changes(self, task_ids: Iterable[str], key: str) -> list[tuple[str, Task]]:
-        """These tasks, each with an open task that depends on it and names it under `key` of its context: oldest
-        first."""
-        rows = self._connection.all(_ASKING_CHANGES, ids=sorted(task_ids), like=f'%"{key}"%')
+    def asking_changes(
+        self, task_ids: Iterable[str], key: str, statuses: Iterable[domain.Status]
+    ) -> list[tuple[str, Task]]:
+        """These tasks, each with a task in one of these statuses that depends on it and names it under `key` of its
+        context: oldest first."""
+        of = {"ids": sorted(task_ids), "statuses": sorted(statuses)}
+        rows = self._connection.all(_ASKING_CHANGES, **of, like=f'%"{key}"%')
         pairs = [(reviewed, task_id) for reviewed, task_id, context in rows if _named(context, key) == reviewed]
         found = {task.id: task for task in self.find_all(sorted({task_id for _, task_id in pairs}))} if pairs else {}
         return [(reviewed, found[task_id]) for reviewed, task_id in pairs]

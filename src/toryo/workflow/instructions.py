@@ -27,7 +27,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "start_subtask.open": ("update_task_status", "create_tasks_batch"),
     "execute_subtask": ("update_task_status", "save_progress", "delegate_to_chat_session"),
     "report_completion": ("report_completed",),
-    "report_completion.manager": ("get_recent_completions", "report_completed", "select_action"),
+    "report_completion.manager": ("get_recent_completions", "report_completed", "request_changes", "select_action"),
     "wait_for_delegation": ("get_next_action",),
     "wait_for_delegation.leave": ("logout",),
     "execute_task.review": ("submit_review", "report_completed"),
@@ -61,6 +61,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
         "update_task_dependencies",
         "block_task",
         "cancel_task",
+        "request_changes",
         "create_tasks_batch",
         "list_tasks",
         "get_task",
@@ -114,9 +115,9 @@ TEXTS: dict[str, str] = {
     "get_next_action.",
     "report_completion": 'All subtasks are done. Call report_completed(result="success", summary="...") for your main '
     "task.",
-    "report_completion.manager": "All subtasks are done. Review their results (get_recent_completions). If they are "
-    'what your task needs, call report_completed(result="success", summary="...") for your main task. If something is '
-    'wrong or missing, call select_action(action="adjust").',
+    "report_completion.manager": "All subtasks are done. Review the results (get_recent_completions). If they are "
+    'what your task needs: report_completed(result="success", summary="..."). If one is not: request_changes(task_id, '
+    'reason). If anything is missing: select_action(action="adjust").',
     "wait_for_delegation": "Your delegation has no result yet. Call get_next_action again: the call waits for it.",
     "wait_for_delegation.leave": "The delegation is still open. Call logout and end your process; you will be started "
     "again when its result arrives.",
@@ -153,7 +154,7 @@ TEXTS: dict[str, str] = {
     "start.alone": 'You have no active workers. Call report_completed(result="blocked", '
     'summary="no_available_workers").',
     "adjust": "Make the changes that are needed: assign_task, update_task, update_task_status, "
-    "update_task_dependencies, block_task, cancel_task, create_tasks_batch "
+    "update_task_dependencies, block_task, cancel_task, request_changes, create_tasks_batch "
     '(intent "new"). Look with list_tasks and get_task. Then call get_next_action. If there is nothing to change, '
     "choose again with select_action, or call report_completed if all subtasks are done.",
     "wait": "Your workers continue without you. Call logout and end your process; you will be started again when you "

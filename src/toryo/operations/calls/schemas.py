@@ -335,7 +335,7 @@ class Line(TypedDict):
 class PersonsTask(FullTask):
     """One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
     `unmerged`: the work of subtasks that could not be merged into its worktree, each with a `message`.
-    `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
+    `changes_requested`: changes to its work were requested, and this task makes them. `reviews`: the tasks in
     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
     where they apply to it. `check_results`: how the checks ended at the last success report. `budget_usd` and

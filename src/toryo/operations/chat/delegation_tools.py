@@ -31,10 +31,14 @@ _MESSAGES = 50
 class Delegate(Parameters):
     target_agent_id: Id = Field(description="An agent or a person.", json_schema_extra=PLAIN)
     purpose: Lines = Field(
-        min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
+        min_length=1,
+        max_length=LONGEST_MESSAGE,
+        pattern=r"\S",
+        description="What to say, ask or agree on.",
+        json_schema_extra=PLAIN,
     )
     context: Any = Field(None, description="Any JSON.", json_schema_extra=listed_for(Audience.NONE))
-    await_result: bool = Field(True, description="Whether get_next_action waits for it.")
+    await_result: bool = Field(True, description="Whether get_next_action waits for it.", json_schema_extra=PLAIN)
 
 
 class Delegated(Said):

@@ -70,7 +70,7 @@ class ShowBoard(Parameters):
 class BoardTask(TypedDict):
     """A card. `waits_for` counts dependencies that are not completed; `children` subtasks that were not cancelled;
     `running`: somebody is signed in for it;
-    `changes_requested`: the open task that makes the changes which a person has requested in its review; `cost_usd`,
+    `changes_requested`: the open task that makes the changes which were requested of its work; `cost_usd`,
     `insertions`, `deletions`: what its launches cost, and its worktree's lines, at the newest event of the task; null
     if unknown."""
 

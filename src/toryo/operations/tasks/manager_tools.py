@@ -33,7 +33,8 @@ from toryo.workflow.snapshot import RuleInput
 
 class SelectAction(Parameters):
     action: Literal["start", "adjust", "wait"] = Field(
-        description="start: assign and start tasks; adjust: change the plan; wait: leave until workers are done."
+        description="start: assign and start tasks; adjust: change the plan; wait: leave until workers are done.",
+        json_schema_extra=PLAIN,
     )
     reason: Lines | None = Field(
         None, max_length=10_000, description="Why, for those who look later.", json_schema_extra=PLAIN
@@ -63,6 +64,8 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
         )
     case = next_action.case_of(snapshot, call.session)
     assert case is not None
+    if wanted.action != "adjust" and facts.all_done_and_not_refuted(case):
+        raise _ALL_DONE
     if wanted.action == "wait" and not facts.outstanding(case):
         raise _nothing_to_wait_for(case)
     if wanted.action == "wait" and facts.something_new(case):
@@ -83,6 +86,14 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
     }
 
 
+_ALL_DONE = Refusal(
+    Code.NOT_NOW,
+    "All subtasks are done, so there is nothing to start or to wait for.",
+    "Call report_completed, or change the plan: request_changes, create_tasks_batch.",
+)
+"""After adjust was chosen: what is told next is what to change."""
+
+
 def _nothing_to_start(case: RuleInput) -> Refusal:
     """`start` is refused unless something can be started; what can be chosen is named."""
     waits = bool(facts.outstanding(case))
@@ -96,7 +107,7 @@ def _nothing_to_start(case: RuleInput) -> Refusal:
 
 
 _ADJUST = (
-    'select_action("adjust") to assign, unblock, cancel or add tasks, or to change dependencies. If nothing '
+    'select_action("adjust") to assign, unblock, cancel, add or send back tasks, or to change dependencies. If nothing '
     'helps: report_completed(result="blocked")'
 )
 

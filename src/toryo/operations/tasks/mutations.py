@@ -37,7 +37,7 @@ from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.fault_isolation import attempt
 from toryo.operations.messaging import mailboxes, messages, notifications
-from toryo.operations.tasks import approvals, pools, questions
+from toryo.operations.tasks import approvals, pools, questions, requested_changes
 from toryo.workflow import line_rules
 from toryo.workflow.snapshot import RuleInput
 
@@ -119,10 +119,23 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for each in last.values():
         _end_what_depends(call, first[each.id], each)
     behind = hint(call, last.values())
+    _let_go(call, [each for each in last.values() if each.status is Status.CANCELLED], behind)
     for review in waiting:
         start_review(call, _stored(call, review.id))
     freed = [each for each in first.values() if each.in_progress and not last[each.id].in_progress]
     go_on(call, [*last.values(), *_met(call, last, behind), *_below(call, last.values())], freed)
+
+
+def _let_go(call: Call, cancelled: Iterable[Task], behind: Mapping[str, Sequence[Task]]) -> None:
+    """Changes that were requested are no longer wanted: what waits for them because it builds on the work goes on."""
+    for task in cancelled:
+        waiting = [each for each in behind.get(task.id, ()) if each.open and not each.in_progress]
+        works = requested_changes.changed_by(call, [task.id]) if waiting else set()
+        edges = call.tx.tasks.depends_on([each.id for each in waiting]) if works else {}
+        for each in waiting:
+            if not works.isdisjoint(edges.get(each.id, ())):
+                with as_server(call):
+                    depend(call, _stored(call, each.id), [], [task.id])
 
 
 def _below(call: Call, changed: Iterable[Task]) -> list[Task]:
@@ -642,8 +655,17 @@ def steer(call: Call, task: Task, message: str) -> str | None:
             notifications.notify(call, task, session.agent_id, session.id, "message", message)
             return session.agent_id
         at = call.tx.tasks.find(at.parent_id) if at.parent_id else None
-    notifications.notify(call, task, task.assignee_id or call.actor.id, address_of_task(task.id), "message", message)
+    leave_word(call, task, "message", message)
     return None
+
+
+def leave_word(call: Call, task: Task, kind: str, message: str) -> None:
+    """For the session that works on a task; else for the next one."""
+    session = _session_on(call, task)
+    agent_id, address = (
+        (session.agent_id, session.id) if session is not None else (task.assignee_id, address_of_task(task.id))
+    )
+    notifications.notify(call, task, agent_id or call.actor.id, address, kind, message)
 
 
 def _drop_delegations(call: Call, task: Task) -> None:

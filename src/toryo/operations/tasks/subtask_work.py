@@ -56,6 +56,25 @@ def parts(call: Call, tree: Tree, task: Task) -> list[Worktree]:
     return list(_below(tree, task, _worktrees(call, tree, task)))
 
 
+def holder(call: Call, tree: Tree, task: Task, *, completed: bool = False) -> Task:
+    """Whose worktree has the work of a task in its newest state: its own, or that of a task above it, if the work was
+    merged there or done there. `completed`: only tasks above that are completed."""
+    above = list(tree.ancestors(task))
+    found = {each.task_id: each for each in call.tx.worktrees.of([task.id, *(each.id for each in above)])}
+    there, part = task, found.get(task.id)
+    for each in above:
+        into = found.get(each.id)
+        if completed and each.status is not Status.COMPLETED:
+            break
+        if into is None:
+            continue
+        known = into.changed or each.status is not Status.COMPLETED  # what is merged at a start is told at the end
+        if not (into.open and known) or (part is not None and not into.holds(part)):
+            break
+        there, part = each, into
+    return there
+
+
 def unmerged(own: Worktree | None) -> list[schemas.UnmergedSubtask]:
     """The work of subtasks that could not be merged into the worktree of their task, as agents and people are told."""
     found = (own.subtasks if own is not None and own.open else None) or {}

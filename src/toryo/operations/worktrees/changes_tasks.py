@@ -1,5 +1,7 @@
 """The task that makes changes to completed work: for the same agent, starting from that work. A person requests it in a
-review (`requesting_changes.py`), the merge queue when the work cannot be merged (`merge_queue.py`).
+review, or a manager (`requesting_changes.py`), the merge queue when the work cannot be merged (`merge_queue.py`).
+
+What depends on the work and has not begun waits for the changes; the agents of what has begun are told.
 """
 
 from __future__ import annotations
@@ -7,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from toryo import provider_options
+from toryo.domain import creation_rules, pools
+from toryo.domain import requested_changes as rules
 from toryo.domain.agents import Agent, Role
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.tasks import Start, Status, Task
+from toryo.domain.projects import Isolation
+from toryo.domain.requested_changes import Asked
+from toryo.domain.task_tree import Tree
+from toryo.domain.tasks import Pool, Start, Status, Task
+from toryo.domain.texts import quoted
 from toryo.operations.calls.call import Call
-from toryo.operations.tasks import mutations, requested_changes
+from toryo.operations.tasks import lines, mutations, requested_changes, subtask_work
 
 LONGEST_TITLE = 300
 
@@ -76,13 +84,117 @@ def make(
         context=requested_changes.context_for(task, merges),
         start=Start.MANUAL,
     )
-    project = call.project(task.project_id)
-    [made] = mutations.create(call, project, parent, [draft], status=Status.TODO).values()
+    made = _filed(call, task, draft, parent)
+    return (made, None) if draft.assignee_id is None else _begun(call, made)
+
+
+def _filed(call: Call, task: Task, draft: Draft, parent: Task | None) -> Task:
+    [made] = mutations.create(call, call.project(task.project_id), parent, [draft], status=Status.TODO).values()
     call.event("worktree.changes_requested", task=task, data={"in": made.task.id})
-    if draft.assignee_id is None:
-        return made.task, None
+    return made.task
+
+
+def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
     try:
-        begun = mutations.move(call, call.tree_state(made.task), made.task, Status.IN_PROGRESS)
+        begun = mutations.move(call, call.tree_state(made), made, Status.IN_PROGRESS)
         return call.tx.tasks.save(begun, replace(begun, start=None)), None
     except Refusal as refusal:  # its agent has other work
-        return call.tx.tasks.save(made.task, replace(made.task, start=Start.WHEN_READY)), refusal.message
+        return call.tx.tasks.save(made, replace(made, start=Start.WHEN_READY)), refusal.message
+
+
+# --- as people and managers request it --------------------------------------------------------------------------------
+
+
+def request(call: Call, task: Task, text: str, title: str | None = None) -> tuple[Task, str | None]:
+    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. Raises Refusal."""
+    tree = call.tree_state(task).tree
+    done = task.status is Status.COMPLETED
+    work = requested_changes.work_of(call, subtask_work.holder(call, tree, task, completed=True) if done else task)
+    newest, manager = work.newest, None if call.actor.person else call.agent
+    between = _between(tree, task, newest)
+    author = task if between else newest
+    parent = next((each for each in tree.ancestors(task) if each.open), None)
+    pool = None if manager is None else _others(call, author, manager, parent)
+    rules.refuse(
+        Asked(
+            newest,
+            manager is not None,
+            standing=requested_changes.standing(call, [newest.id]).get(newest.id),
+            sent_back=work.sent_back,
+            above=parent if manager is not None and _at_work(parent, manager) else None,
+            done_by=author.assignee_id if pool is not None and not _takers(call, author, parent, pool) else None,
+        )
+    )
+    details = call.tx.tasks.details(author.id)
+    draft = Draft(
+        title=title or f"Changes to: {task.title}"[:LONGEST_TITLE],
+        description=text,
+        priority=author.priority,
+        dependencies=(newest.id,),
+        assignee_id=None if pool is not None else assignee(call, author),
+        agent_type=author.agent_type,
+        context=requested_changes.context_for(newest, given=details.context),
+        acceptance=details.acceptance,
+        touches=author.touches,
+        start=Start.MANUAL if manager is None else Start.WHEN_READY,
+        pool=pool,
+    )
+    if parent is not None and manager is not None:
+        state = call.tree_state(parent)
+        creation_rules.refuse_place(state.project.settings, state.tree, parent, [draft], capped=True, distinct=False)
+    made = _filed(call, newest, draft, None if parent is None else call.task(parent.id))
+    waits: str | None = None
+    if manager is None and draft.assignee_id is not None:
+        made, waits = _begun(call, made)
+    elif (place := lines.place(call, made)) is not None:
+        waits = place["message"]
+    _hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
+    return call.task(made.id), waits
+
+
+def _others(call: Call, task: Task, manager: Agent, parent: Task | None) -> Pool | None:
+    """Anyone below the manager, where the author cannot do it; None: the author does it."""
+    if task.for_queue:
+        return None
+    try:
+        creation_rules.refuse_assignee(call.tree_state(parent or task), manager, task.assignee_id or "")
+    except Refusal:
+        return Pool()
+    return None
+
+
+def _takers(call: Call, task: Task, parent: Task | None, pool: Pool) -> bool:
+    part = replace(task, pool=pool, assignee_id=None, parent_id=parent.id if parent is not None else None)
+    return bool(pools.takers(call.tree_state(parent or task), part))
+
+
+def _at_work(parent: Task | None, manager: Agent) -> bool:
+    return parent is not None and parent.in_progress and parent.assignee_id not in (None, manager.id)
+
+
+def _between(tree: Tree, task: Task, newest: Task) -> list[str]:
+    """The tasks above it up to the one that has its work now."""
+    above = [each.id for each in tree.ancestors(task)]
+    return above[: above.index(newest.id) + 1] if newest.id in above else []
+
+
+def _hold_back(call: Call, task_ids: Sequence[str], task: Task, made: Task) -> None:
+    """What depends on these and has not begun waits for the changes; the agents of what has begun are told."""
+    names = dict.fromkeys(name for each in task_ids for name in call.tx.tasks.dependants(each))
+    waiting = [each for each in call.tx.tasks.find_all(sorted(names)) if each.open and each.id != made.id]
+    corrections = {each.id for each in waiting if requested_changes.changed_by(call, [each.id])}
+    for each in waiting:
+        if each.id in corrections:
+            continue
+        if each.in_progress:
+            _tell(call, each, task, made)
+        else:
+            with mutations.as_server(call):
+                mutations.depend(call, each, [made.id], [])
+
+
+def _tell(call: Call, begun: Task, task: Task, made: Task) -> None:
+    told = f"Changes to {quoted(task.title)}, on which your task builds, were requested ({made.id}). Go on."
+    if call.project(begun.project_id).settings.isolation is Isolation.WORKTREE:
+        told += " Your work is merged after these changes."
+    mutations.leave_word(call, begun, "plan_change", told)

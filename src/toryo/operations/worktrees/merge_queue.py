@@ -149,13 +149,23 @@ def newest(call: Call, task_id: str) -> Entry | None:
 
 
 def waits_for(call: Call, entry: Entry) -> list[str]:
-    """The tasks whose work it builds on and that are not merged yet."""
+    """The tasks whose work it builds on and that are not merged yet; and those that change such work meanwhile."""
     covered = {worktree.task_id for worktree in _covered(call, entry.task_id)}
     own = {worktree.task_id for worktree in _own(call, entry.task_id)}
-    bases = [base for each in sorted({entry.task_id, *own}) for base in worktree_locks.sources(call, each).bases]
+    inside = {entry.task_id, *own}
+    bases = [base for each in sorted(inside) for base in worktree_locks.sources(call, each).bases]
     others = dict.fromkeys(base for base in bases if base not in covered | own)
-    changed = {worktree.task_id for worktree in call.tx.worktrees.of(others) if worktree.changed} if others else set()
-    return [each for each in others if each in changed]
+    changes = _changes_below(call, inside)
+    others |= dict.fromkeys(each for each in changes if each not in covered | inside)
+    found = {worktree.task_id: worktree for worktree in call.tx.worktrees.of(others)} if others else {}
+    unmerged = {each for each, worktree in found.items() if worktree.open and worktree.changed}
+    return [each for each in others if each in unmerged or (each in changes and changes[each].open)]
+
+
+def _changes_below(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
+    """What changes, or has changed, the work on which these build, and that they do not change themselves."""
+    needed = worktree_locks.needed_by(call, task_ids)
+    return requested_changes.made_to(call, needed - requested_changes.changed_by(call, task_ids)) if needed else {}
 
 
 def ready(call: Call, entry: Entry) -> list[str] | None:
@@ -324,14 +334,8 @@ def work_of(call: Call, task: Task) -> list[Worktree]:
 
 def _covered(call: Call, task_id: str) -> list[Worktree]:
     """The open work that this task was to correct: it is merged as soon as the target contains it."""
-    found: dict[str, Worktree] = {}
-    seen, wanted = {task_id}, requested_changes.about(call, [task_id])
-    while wanted - seen:
-        seen |= wanted
-        for each in sorted(wanted):
-            found |= {worktree.task_id: worktree for worktree in _own(call, each)}
-        wanted = requested_changes.about(call, wanted)
-    return list(found.values())
+    changed = sorted(requested_changes.changed_by(call, [task_id]))
+    return list({worktree.task_id: worktree for each in changed for worktree in _own(call, each)}.values())
 
 
 def _send(call: Call, project: Project, batch: list[Entry]) -> None:

@@ -106,6 +106,8 @@ def sources(call: Call, task_id: str) -> Sources:
     above = [task.id, *(each.id for each in tree_state.tree.ancestors(task))]
     edges = call.tx.tasks.depends_on(above)
     waited_for = [base for each in above for base in edges.get(each, [])]
+    if waited_for:
+        waited_for = _newest(call, task, waited_for)
     waited_for += [task.review_of] if task.review_of is not None else []
     work = {worktree.task_id for worktree in call.tx.worktrees.of(waited_for) if worktree.open}
     return Sources(
@@ -113,6 +115,20 @@ def sources(call: Call, task_id: str) -> Sources:
         tuple(part.task_id for part in subtask_work.parts(call, tree_state.tree, task)),
         tuple(requested_changes.merged_by(call, task)),
     )
+
+
+def needed_by(call: Call, task_ids: Collection[str]) -> set[str]:
+    """The tasks on which these depend, or what they are parts of."""
+    trees = [(call.tree_state(task).tree, task) for task in call.tx.tasks.find_all(sorted(task_ids))]
+    above = {each.id for tree, task in trees for each in (task, *tree.ancestors(task))}
+    return {base for bases in call.tx.tasks.depends_on(sorted(above)).values() for base in bases}
+
+
+def _newest(call: Call, task: Task, waited_for: Sequence[str]) -> list[str]:
+    """What changes the work of another task starts from the worktree that has this by now."""
+    changed = {each.id: each for each in call.tx.tasks.find_all(sorted(requested_changes.about(call, [task.id])))}
+    there = {each.id: subtask_work.holder(call, call.tree_state(each).tree, each).id for each in changed.values()}
+    return [there.get(each, each) for each in waited_for]
 
 
 def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None) -> FileConflict | None:
