@@ -157,14 +157,19 @@ def _before(columns: Sequence[sa.Column[Any]]) -> sa.ColumnElement[bool]:
     return sa.tuple_(*columns) < sa.tuple_(*(_p(column.name, type_=column.type) for column in columns))
 
 
-_BEFORE_IN_LINE = {
-    line: Statement(
-        by_index(sa.select(_t.c.id, _t.c.title), _t, "tasks_in_line")
-        .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line)
-        .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
-        .where(_before(ORDER))
+def _nearest_before(line: sa.ColumnElement[bool], *started: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        by_index(sa.select(_t.c.id, _t.c.title, *ORDER[:-1]), _t, "tasks_in_line")
+        .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line, *started, _before(ORDER))
         .order_by(*_BACKWARDS)
         .limit(_p("most", type_=sa.Integer))
+    )
+
+
+_said_by_project = (_t.c.start.is_(None), _p("of_project", type_=sa.Integer) == 1)
+_BEFORE_IN_LINE = {
+    line: Statement(
+        sa.union_all(*(sa.select(_nearest_before(line, *each).subquery()) for each in ((_by_toryo,), _said_by_project)))
     )
     for line in (_of_agent, _of_pool)
 }
@@ -560,7 +565,8 @@ class Tasks:
             most=most,
             **_place(task),
         )
-        return [(row[0], row[1]) for row in rows]
+        found = sorted(rows, key=lambda row: (*row[2:], row[0]), reverse=True)
+        return [(row[0], row[1]) for row in found[:most]]
 
     def put_before(self, task: Task, other: Task) -> Task | None:
         """The task in the place directly before another one of its priority, not stored yet; None: it is there. Those
