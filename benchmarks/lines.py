@@ -42,7 +42,7 @@ def fill(world: World, like: str, many: int, **changes: str) -> None:
     numbers = f"WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {many}) "
     listed = ", ".join(values[name] for name in columns)
     insert = (
-        f"INSERT INTO tasks ({', '.join(columns)}) {numbers} SELECT {listed} FROM tasks, numbers WHERE id = '{like}'"  # noqa: S608
+        f"INSERT INTO tasks ({', '.join(columns)}) {numbers} SELECT {listed} FROM tasks, numbers WHERE id = '{like}'"
     )
 
     def work(connection: Connection) -> None:
@@ -104,7 +104,11 @@ def measure(world: World, many: int, rounds: int) -> None:
     fill(world, pooled, many)
     report("and as many of a pool that nobody suits")
     statements_of_a_completion(world, "with all of these", nothing)
-    world.move(at_work, "completed")
+    with world.statements() as ran:
+        begun = time.perf_counter()
+        world.move(at_work, "completed")
+    taken = (time.perf_counter() - begun) * 1000
+    print(f"{'':44} a completion that starts the next one: {len(ran)} statements, {taken:.2f} ms")
 
 
 def call_for(world: World, task: str) -> float:

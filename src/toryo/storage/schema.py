@@ -130,6 +130,7 @@ memberships = Table(
 )
 
 _IN_ORDER = ("project_id", "priority", "line_at")
+_OF_ASSIGNEE = ("project_id", "assignee_id")
 _MAY_BE_STARTED = "status = 'todo' AND agent_type IS NULL"
 
 tasks = Table(
@@ -143,6 +144,7 @@ tasks = Table(
     Index("tasks_project", *_IN_ORDER),
     Index("tasks_in_progress", "project_id", "assignee_id", **_where("status = 'in_progress'")),
     Index("tasks_reviews", "review_of", **_where("review_of IS NOT NULL")),
+    Index("tasks_reviews_in_todo", *_OF_ASSIGNEE, **_where("status = 'todo' AND review_of IS NOT NULL")),
     Index("tasks_budgeted", "root_id", **_where("budget_usd IS NOT NULL OR budget_tokens IS NOT NULL")),
     Index(
         "tasks_queued",
@@ -156,6 +158,19 @@ tasks = Table(
     Index(
         *("tasks_in_line", "project_id", "assignee_id", "start", "priority", "line_at", "line_rank"),
         **_where(f"{_MAY_BE_STARTED} AND dependencies_left = 0 AND not_before IS NULL"),
+    ),
+    # Of it, what may be started while its agent is busy.
+    Index(
+        *("tasks_parts_in_line", "project_id", "assignee_id", "start", "priority", "line_at", "line_rank"),
+        **_where(f"{_MAY_BE_STARTED} AND dependencies_left = 0 AND not_before IS NULL AND parent_id IS NOT NULL"),
+    ),
+    # Of it, what anyone who is free may take, pool by pool.
+    Index(
+        *("tasks_in_pool", "project_id", "start", "pool", "priority", "line_at", "line_rank"),
+        **_where(
+            f"{_MAY_BE_STARTED} AND dependencies_left = 0 AND not_before IS NULL AND assignee_id IS NULL "
+            "AND pool IS NOT NULL"
+        ),
     ),
     # Without queue tasks, which are in tasks_queued.
     Index("tasks_todo", *_IN_ORDER, "line_rank", **_where(_MAY_BE_STARTED)),

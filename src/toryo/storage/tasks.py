@@ -78,7 +78,7 @@ _REVIEWS_TO_LOOK_AFTER = Statement(
     .limit(_p("most", type_=sa.Integer))
 )
 _REVIEW_WAITING_FOR = Statement(
-    ROWS.select()
+    by_index(ROWS.select(), _t, "tasks_reviews_in_todo")
     .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.status == "todo", _is_review)
     .order_by(*ORDER)
     .limit(1)
@@ -91,10 +91,10 @@ _of_agent = _t.c.assignee_id == _p("agent_id")
 _of_pool = sa.and_(_t.c.assignee_id.is_(None), _t.c.pool.is_not(None))
 
 
-def _ready(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _ready(*conditions: sa.ColumnElement[bool], index: str = "tasks_in_line") -> sa.Select[Any]:
     """Of the tasks that wait for no other one, those that come first."""
     return (
-        ROWS.select()
+        by_index(ROWS.select(), _t, index)
         .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line)
         .where(*conditions)
         .order_by(*ORDER)
@@ -103,16 +103,43 @@ def _ready(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 _parts, _by_toryo = _t.c.parent_id.is_not(None), _t.c.start == Start.WHEN_READY.value
-_READY_BY_PROJECT = {
-    parts: Statement(_ready(_of_agent, _t.c.start.is_(None), *([_parts] if parts else []))) for parts in (False, True)
+_INDEX_OF = {False: "tasks_in_line", True: "tasks_parts_in_line"}
+
+
+def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> Statement:
+    return Statement(_ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts]))
+
+
+_READY_BY_PROJECT = {parts: _ready_of_agent(_t.c.start.is_(None), parts=parts) for parts in (False, True)}
+_READY = {parts: _ready_of_agent(_by_toryo, parts=parts) for parts in (False, True)}
+_most = _p("most", type_=sa.Integer)
+_in_one_pool = _ready(_of_pool, _by_toryo, _t.c.pool == sa.literal_column("k.value"), index="tasks_in_pool")
+_ids_in_one_pool = Statement(_in_one_pool.with_only_columns(_t.c.id)).sqlite.text
+_near = _in_one_pool.lateral("near")
+_IN_POOLS: dict[str, sa.Select[Any]] = {
+    "sqlite": ROWS.select()
+    .select_from(
+        sa.text(
+            f"json_each(:kept_as) AS k, json_each((SELECT json_group_array(id) FROM ({_ids_in_one_pool}))) AS i"  # noqa: S608 - compiled, not pasted
+        )
+    )
+    .where(_t.c.id == sa.literal_column("i.value"))
+    .order_by(*ORDER)
+    .limit(_most),
+    "postgresql": sa.select(_near)
+    .select_from(sa.text("json_array_elements_text(CAST(:kept_as AS json)) AS k(value)"))
+    .order_by(*(_near.c[name] for name in domain.ORDER))
+    .limit(_most),
 }
-_READY = {parts: Statement(_ready(_of_agent, _by_toryo, *([_parts] if parts else []))) for parts in (False, True)}
-_kept_as = in_list(_t.c.pool, "kept_as")
-_READY_IN_POOL = {some: Statement(_ready(_of_pool, _by_toryo, *([_kept_as] if some else []))) for some in (False, True)}
+"""Of the pools in a list, those that come first: the first ones of each pool are where an index has them, whatever
+other pools have in line."""
+_READY_IN_POOL = Statement(_IN_POOLS["sqlite"], postgresql=_IN_POOLS["postgresql"], only=[_t])
+_own_line = sa.select(_ready(_of_agent, _by_toryo).subquery())
 _READY_OR_IN_POOL = Statement(
-    sa.union_all(*(sa.select(_ready(*line, _by_toryo).subquery()) for line in ((_of_agent,), (_of_pool, _kept_as))))
+    sa.union_all(_own_line, sa.select(_IN_POOLS["sqlite"].subquery())),
+    postgresql=sa.union_all(_own_line, sa.select(_IN_POOLS["postgresql"].subquery())),
+    only=[_t],
 )
-"""Both begin where the index of lines has them, however many there are."""
 _m, _a, _pr = schema.memberships, schema.agents, schema.projects
 _first = _t.alias("first")
 
@@ -138,11 +165,22 @@ _POOLS = Statement(
     .where(_pr.c.status == "active", _stands_in_line(_t.c.project_id == _pr.c.id, _of_pool, _by_toryo))
     .order_by(_pr.c.id)
 )
-_POOLS_IN_LINE = Statement(
-    by_index(sa.select(_t.c.pool), _t, "tasks_in_line")
-    .distinct()
-    .where(_t.c.project_id == _p("project_id"), CAN_START, _of_pool, _by_toryo)
-)
+
+
+def _first_pool(*after: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        by_index(sa.select(_t.c.pool), _t, "tasks_in_pool")
+        .where(_t.c.project_id == _p("project_id"), CAN_START, _of_pool, _by_toryo, *after)
+        .order_by(_t.c.pool)
+        .limit(1)
+    )
+
+
+_pools = sa.select(_first_pool().scalar_subquery().label("pool")).cte("pools", recursive=True)
+_next_pool = _first_pool(_t.c.pool > _pools.c.pool).correlate(_pools).scalar_subquery()
+_pools = _pools.union_all(sa.select(_next_pool).where(_pools.c.pool.is_not(None)))
+_POOLS_IN_LINE = Statement(sa.select(_pools.c.pool).where(_pools.c.pool.is_not(None)))
+"""From one to the next, however many tasks each has."""
 _HAVE_A_LINE = Statement(
     sa.select(_a.c.id).where(
         in_list(_a.c.id, "ids"),
@@ -307,6 +345,11 @@ _NOTED = frozenset(
     }
 )
 """Columns that the server writes for its own decisions; they do not raise the version that people edit against."""
+
+
+def _listed(pools: Iterable[Pool]) -> str | None:
+    """Each as it is stored."""
+    return to_json([to_json(each) for each in pools])
 
 
 def _place(task: Task) -> dict[str, Any]:
@@ -512,7 +555,7 @@ class Tasks:
         those that are parts of another one; `also` those of these pools."""
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
         if also:
-            rows = self._connection.all(_READY_OR_IN_POOL, **asked, kept_as=[to_json(each) for each in also])
+            rows = self._connection.all(_READY_OR_IN_POOL, **asked, kept_as=_listed(also))
         else:
             rows = self._connection.all(_READY[parts], **asked)
         found = self.kept(rows)
@@ -520,11 +563,9 @@ class Tasks:
             found += self.kept(self._connection.all(_READY_BY_PROJECT[parts], **asked))
         return sorted(found, key=lambda task: task.order)[:most]
 
-    def ready_in_pool(self, project_id: str, most: int, of: Collection[Pool] | None = None) -> list[Task]:
-        """The approved tasks that go to anyone who is free (`of`: those of these pools) and wait for no other one, in
-        the order of the line."""
-        some = {} if of is None else {"kept_as": [to_json(each) for each in of]}
-        return self.kept(self._connection.all(_READY_IN_POOL[of is not None], project_id=project_id, most=most, **some))
+    def ready_in_pool(self, project_id: str, most: int, of: Collection[Pool]) -> list[Task]:
+        """The approved tasks of these pools that wait for no other one, in the order of the line."""
+        return self.kept(self._connection.all(_READY_IN_POOL, project_id=project_id, most=most, kept_as=_listed(of)))
 
     def pools_in_line(self, project_id: str) -> list[Pool]:
         """Each pool of which a task waits for no other one."""
