@@ -164,6 +164,7 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     acceptance: [],
     touches: [],
     budget_usd: null,
+    not_before: null,
     start: null,
     line: null,
     budget_tokens: null,

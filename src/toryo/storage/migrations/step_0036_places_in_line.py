@@ -1,7 +1,6 @@
 """Of a task, where it stands among those of its priority, and in which order indexes hold tasks: until now by age.
 
-What waits for its time is in line from then on. The new indexes begin where a look at a line begins, whatever else is in
-it.
+The new indexes begin where a look at a line begins, whatever else is in it; a task that waits for its time is in none.
 """
 
 from __future__ import annotations
