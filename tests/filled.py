@@ -164,6 +164,7 @@ def _statements(past: Past, now: int) -> list[str]:
             created_at=at,
             updated_at=at,
             moved_at=at,
+            line_at=at,
             attempt="1",
             checks="'none'",
             correlation_id="CASE WHEN n % 5 = 0 THEN 'request-' || n END",

@@ -655,6 +655,11 @@ def _a_task_counts_what_it_still_waits_for(rows: Rows) -> Iterable[str]:
             yield f"{task['id']} counts {task['dependencies_left']} of {left}"
 
 
+def place(task: Row) -> tuple[int, int, int, str]:
+    """Where it stands in the lines of its project."""
+    return task["priority"], task["line_at"], task["line_rank"], task["id"]
+
+
 def ready_in_line(rows: Rows, task: Row) -> bool:
     """Whether only its agent is left to be free. False also where money, an account or files may keep it."""
     project = next(each for each in rows["projects"] if each["id"] == task["project_id"])
@@ -671,6 +676,7 @@ def ready_in_line(rows: Rows, task: Row) -> bool:
     )
     return (
         (task["status"], task["agent_type"], task["approval"], task["review_of"]) == ("todo", None, "approved", None)
+        and task["not_before"] is None
         and project["status"] == "active"
         and all(rows.tasks[other]["status"] == "completed" for other in rows.depends_on[task["id"]])
         and not (settings.get("dependencies") == "merged" and _is_unmerged(rows, rows.depends_on[task["id"]]))

@@ -118,6 +118,7 @@ _VERBS = (
     Verb("pause_merge_queue", "pause_merge_queue", "merge-queue pause"),
     Verb("projects", "list_projects", "project list"),
     Verb("put_back", "move_task", "task move {task_id} todo", "Move to To do", {"status": "todo"}),
+    Verb("edit_task", "edit_task", "task edit {task_id}"),
     Verb("raise", "edit_project", "project edit {project_id}", "Increase budget"),
     Verb("raise_agent", "edit_agent", "agent edit {agent_id}"),
     Verb("raise_task", "edit_task", "task edit {task_id}"),
@@ -161,6 +162,7 @@ VERBS: Mapping[str, Verb] = {
 OPTION_OF = {
     "acceptance": "accept",
     "add_dependencies": "depends_on",
+    "before_task_id": "before",
     "budget_usd": "budget",
     "capabilities": "capability",
     "catch_up_seconds": "catch_up",

@@ -7,9 +7,10 @@ that one last, so that they come first: `class FileTask(PeoplesForm, _NewTask)`.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from toryo.path_patterns import LONGEST_PATTERN, MOST_PATTERNS
 from toryo.provider_options import MOST_AMOUNT
@@ -20,11 +21,23 @@ Touches = Annotated[
 """Patterns of paths as callers give them; `patterns` in `domain/conflict_forecast.py` reads them."""
 
 
+LONGEST_TIME = 40
+Time = Annotated[
+    str,
+    Field(max_length=LONGEST_TIME, json_schema_extra={"format": "date-time"}),
+    BeforeValidator(lambda given: given.isoformat() if isinstance(given, datetime) else given),
+]
+"""As ISO 8601 with an offset; the server reads it. A file may have it without quotes."""
+
+
 class TaskForm(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     touches: Touches | None = Field(
         None, description="The files that it will change, from the top of the repository, with * and **."
+    )
+    not_before: Time | None = Field(
+        None, description="It does not start by itself before this time: ISO 8601 with an offset."
     )
 
 

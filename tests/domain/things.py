@@ -120,7 +120,8 @@ def task(
     }
     if status is Status.BLOCKED:
         given |= {"blocked_by": assignee, "blocked_reason": "stuck", "blocked_from": Status.TODO}
-    return Task(**{**given, **fields})
+    made = Task(**{**given, **fields})
+    return made if "line_at" in fields else made.aged()
 
 
 def todo(name: str, assignee: str | None = None, **fields: Any) -> Task:

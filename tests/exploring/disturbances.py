@@ -16,6 +16,7 @@ from tests.exploring.crew import ASK, BATCHES, CHECKS, KILLED, NO_WORKTREE, WORK
 from tests.invariants import OPEN, Row, Rows
 from tests.obedience import ObedientChat, ObedientManager
 from tests.stories import Answer
+from toryo.domain.times import iso
 
 Disturbance = tuple[str, Callable[[Crew], bool]]
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog"]
@@ -98,10 +99,23 @@ def _about_open_task(rows: Rows, tasks: list[Row], task: Row, name: str) -> Iter
     for other_id in rows.depends_on[task["id"]]:
         free = asks("edit_task", **key, remove_dependencies=[other_id])
         yield f"frees {name} of {rows.tasks[other_id]['title']}", free
+    yield from _about_its_line(tasks, task, name)
     yield f"edits {name}", asks("edit_task", **key, description="Otherwise", priority="critical")
     yield f"wants {name} reviewed by w2", asks("edit_task", **key, acceptance=[{"review": {"by": "w2"}}])
     yield f"wants {name} checked", asks("edit_task", **key, acceptance=[{"command": "true"}])
     yield f"steers {name}", asks("steer_task", **key, text="Mind the roof.")
+
+
+def _about_its_line(tasks: list[Row], task: Row, name: str) -> Iterator[Disturbance]:
+    for other in tasks:
+        if (task["status"], other["status"]) == ("todo", "todo") and other is not task:
+            put = asks("move_task", task_id=task["id"], before_task_id=other["id"])
+            yield f"puts {name} before {other['title']}", put
+    yield f"lets {name} wait for 5 minutes", partial(_waits, task_id=task["id"], seconds=300)
+
+
+def _waits(crew: Crew, task_id: str, seconds: int) -> bool:
+    return asks("edit_task", task_id=task_id, not_before=iso(crew.world.now + seconds * 1000))(crew)
 
 
 def _about_projects(rows: Rows) -> Iterator[Disturbance]:

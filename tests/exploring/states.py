@@ -15,7 +15,7 @@ import orjson
 import sqlalchemy as sa
 
 from tests.exploring.memory import InMemory
-from tests.invariants import CLOSED, Row, Rows
+from tests.invariants import CLOSED, Row, Rows, place
 from toryo.storage import schema
 from toryo.storage.engine.statements import Statement
 
@@ -118,6 +118,8 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
         wait = task["wait"] and [part for part in orjson.loads(task["wait"]) if not isinstance(part, int)]
         times = [age(task[name], now) for name in ("moved_at", "not_before", "checked_at")]
         found.append([[task[name] for name in _TASK], news, wait, times])
+    waiting = [task for task in sorted(rows["tasks"], key=_order) if task["status"] == "todo"]
+    found.append([waiting.index(task) for task in sorted(waiting, key=place)])
     take("dependencies", ("task_id", "depends_on"))
     found.append("sessions")
     for session in rows["sessions"]:

@@ -37,7 +37,7 @@ class Kept:
 
     def ordered(self) -> list[Answer]:
         """As the dashboard puts them in order (web/src/api/boards.ts)."""
-        places = ("created_at", "ordinal", "task_id")
+        places = ("line_at", "line_rank", "task_id")
         return sorted(self.cards.values(), key=lambda each: (RANK[each["priority"]], *(each[name] for name in places)))
 
     def look(self) -> None:

@@ -10,8 +10,9 @@ import orjson
 import pytest
 
 from tests.exploring.explorer import faults_of
-from tests.invariants import Row, Rows, broken, free_for, read, ready_in_line
+from tests.invariants import Row, Rows, broken, free_for, place, read, ready_in_line
 from tests.stories import Answer, Refused, World, seeds
+from toryo.domain.times import iso
 
 ACTS = 60
 WORKERS = ("w1", "w2", "w3")
@@ -32,6 +33,7 @@ class Walk:
             *[self.file] * 4,
             *[self.edit] * 3,
             *[self.move] * 4,
+            *[self.put] * 3,
             self.depend,
             self.agent,
             self.project,
@@ -60,6 +62,8 @@ class Walk:
             asked["parent_task_id"] = self.some()
         if self.chance.random() < 0.3:
             asked["start"] = self.chance.choice(["when_ready", "manual"])
+        if self.chance.random() < 0.1:
+            asked["not_before"] = iso(self.world.now + self.chance.choice([10_000, 100_000]))
         status = self.chance.choice(["backlog", "todo", "todo", "todo", "in_progress"])
         self.tasks.append(self.world.task(self.who(), status=status, **asked))
         return self.tasks[-1]
@@ -72,6 +76,7 @@ class Walk:
                 {"assignee_id": None},
                 {"priority": self.chance.choice(["low", "critical"])},
                 {"start": self.chance.choice(["when_ready", "manual", None])},
+                {"not_before": self.chance.choice([iso(self.world.now + 60_000), None])},
             ]
         )
         self.world.owner.call("edit_task", task_id=task, **how)
@@ -88,6 +93,11 @@ class Walk:
         to = self.chance.choice(["todo", "in_progress", "completed", "completed", "failed", "cancelled", "blocked"])
         self.world.move(task, to, "so it is")
         return task, to
+
+    def put(self) -> object:
+        task, other = self.some(), self.some()
+        self.world.owner.call("move_task", task_id=task, before_task_id=other)
+        return task, other
 
     def agent(self) -> object:
         agent_id = self.chance.choice(WORKERS)
@@ -141,14 +151,32 @@ def waits_although_somebody_is_free(rows: Rows) -> list[str]:
     ]
 
 
+def overtaken(before: Rows, after: Rows) -> list[str]:
+    """What is ready in the line of an agent, and first, although Toryo has started another task of that line."""
+    starts = [each for each in after["events"] if each["kind"] == "task.started" and "next in line" in each["data"]]
+    new = {each["task_id"] for each in starts if each["sequence"] > before["events"][-1]["sequence"]}
+    return [
+        f"{waits['id']} was overtaken by {task_id}"
+        for task_id in new
+        for waits in after.tasks.values()
+        if waits["assignee_id"] == after.tasks[task_id]["assignee_id"]
+        and after.is_main(waits)
+        and ready_in_line(after, waits)
+        and place(waits) < place(after.tasks[task_id])
+        and not any(above["assignee_id"] == waits["assignee_id"] for above in after.above(after.tasks[task_id]))
+    ]
+
+
 @pytest.mark.parametrize("start", ["when_ready", "manual"])
 @pytest.mark.parametrize("seed", seeds(11, 12))
 def test_nothing_ready_waits_while_somebody_is_free_for_it(world: World, seed: int, start: str) -> None:
     walk, log = Walk(world, seed, start), []
+    rows = read(world)
     for _ in range(ACTS):
+        before = rows
         log.append(walk.step())
         rows = read(world)
-        wrong = broken(world) + waits_although_somebody_is_free(rows)
+        wrong = broken(world) + waits_although_somebody_is_free(rows) + overtaken(before, rows)
         assert not wrong, "\n".join([*log[-8:], *wrong])
 
 

@@ -74,7 +74,8 @@ def task(task_id: str, parent: Task | None = None, **more: Any) -> Task:
         "updated_at": NOW,
         "moved_at": NOW,
     }
-    return Task(**{**values, **more})
+    made = Task(**{**values, **more})
+    return made if "line_at" in more else made.aged()
 
 
 def launch(launch_id: str, **more: Any) -> Launch:

@@ -39,7 +39,7 @@ def tell(world: World) -> None:
     _statuses(world)
     parts = [
         *(_talk, _queue, _programs, _people, _views, _questions, _schedules, _memories, _merge_queue, _reviews),
-        *(_webhooks, _touches, _quotas, _templates, _after, _weaving, _artifacts, _standing_in),
+        *(_webhooks, _touches, _quotas, _templates, _after, _weaving, _artifacts, _standing_in, _places),
     ]
     for part in parts:
         part(world)
@@ -302,6 +302,15 @@ def _after(world: World) -> None:
     first = world.task("w1", title="Oil the gate", status="todo")
     asked = {"name": "Paint", "title": "Paint the gate", "after_task_id": first}
     world.owner.call("add_schedule", project_id=PROJECT, **asked)
+
+
+def _places(world: World) -> None:
+    """A line in which a person has given a task its place, and one waits for its time."""
+    world.worker("tiler")
+    asked = {"status": "todo", "start": "when_ready"}
+    _, second, third = (world.task("tiler", title=title, **asked) for title in ("Floor", "Walls", "Stairs"))
+    world.owner.call("move_task", task_id=third, before_task_id=second)
+    world.task("tiler", title="Terrace", not_before="2031-05-01T09:00:00Z", **asked)
 
 
 def _artifacts(world: World) -> None:

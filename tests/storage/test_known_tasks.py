@@ -23,7 +23,7 @@ READS = {"find", "find_all", "tree", "trees", "details", "details_of", "idle", "
 """Answered from what is known, and compared with the rows below."""
 WRITES = {"add", "save", "save_details", "connect", "disconnect"}
 """Change what is known, too."""
-OF_MANY = {"file", "start", "end"}
+OF_MANY = {"file", "start", "end", "put_before"}
 """Write rows; what is known of them is read again."""
 IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "reviews_to_look_after"} | {
     *("ready_in_line", "ready_by_project", "before_in_line", "lines", "pools_in_line"),
@@ -39,6 +39,7 @@ IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "re
     "left_lines",
     "pools",
     "ready_in_pool",
+    *("due", "next_due"),
     "queued_behind",
 }
 """Asked of the rows, which are written before."""

@@ -529,7 +529,7 @@ def test_of_several_main_tasks_the_first_that_starts_wins_else_the_first_hold() 
     decision = launch_rules.decide(snapshot(tree_states=(held, free)))
     assert (decision.reason, decision.task_id) == ("has_in_progress_task", "second")
     delegating = tree_state(
-        waiting(replace(MAIN, id="later", root_id="later", created_at=NOW)), open_delegations={"later": 1}
+        waiting(replace(MAIN, id="later", root_id="later", created_at=NOW).aged()), open_delegations={"later": 1}
     )
     for order in ((held, delegating), (delegating, held)):
         decision = launch_rules.decide(snapshot(tree_states=order))

@@ -226,7 +226,7 @@ def command(
     return register
 
 
-_TASKS = frozenset({"task", "parent", "depends_on", "no_longer_on", "after_task"})
+_TASKS = frozenset({"task", "parent", "depends_on", "no_longer_on", "after_task", "before"})
 """Parameters of commands that name tasks: by id, title, or the end of an id."""
 
 

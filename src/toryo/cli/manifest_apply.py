@@ -468,7 +468,7 @@ def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: He
         one = _meant(known[task.title])
         if one["status"] in OPEN:
             # Where a task stands is the business of those who work on it; a file says only where it begins.
-            fixed = ("status", "parent_task_id", "dependencies")
+            fixed = ("status", "parent_task_id", "dependencies", "not_before")
             wanted = {key: each for key, each in wanted.items() if key not in fixed}
             # Only the task itself shows its context and its checks; the list is brief.
             one = here.get(f"/tasks/{one['task_id']}")["task"]

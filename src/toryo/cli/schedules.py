@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -15,7 +14,7 @@ from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.from_operations import Read, sends
 from toryo.cli.sources import NEW_NAME, NEW_TITLE, Name, OfProject, Reason, Source
-from toryo.cli.task_options import OF_SOURCE, MaxFailures, Project
+from toryo.cli.task_options import OF_SOURCE, MaxFailures, Project, instant
 from toryo.domain.schedules import LONGEST_CATCH_UP, LONGEST_INTERVAL, SHORTEST_INTERVAL
 from toryo.domain.texts import one_line
 
@@ -180,19 +179,8 @@ def _timed(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _instant(given: str, time_zone: str | None) -> str:
-    """A time without an offset is on the clock of that zone, or of this machine."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        moment = datetime.fromisoformat(given.strip())
-        if moment.tzinfo is None and time_zone is not None and _known_zone(time_zone):  # the server refuses others
-            moment = moment.replace(tzinfo=ZoneInfo(time_zone))
-        return moment.astimezone().isoformat()
-    except (ValueError, OverflowError):
-        raise Misuse(
-            f"--once: {given!r} is not a time.",
-            'Example: "2027-01-31 09:30", or with an offset 2027-01-31T09:30+01:00.',
-        ) from None
+    known = time_zone is not None and _known_zone(time_zone)  # the server refuses others
+    return instant("--once", given, time_zone if known else None)
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from toryo.cli import shell_completion
@@ -51,6 +52,22 @@ Status = Annotated[
     Literal["backlog", "todo", "in_progress"] | None,
     option("backlog|todo|in_progress", "The first status of its tasks (default: in_progress if there is an assignee)."),
 ]
+
+
+def instant(option: str, given: str, time_zone: str | None = None) -> str:
+    """A time as the server takes it. Without an offset it is on the clock of that zone, or of this machine."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        moment = datetime.fromisoformat(given.strip())
+        if moment.tzinfo is None and time_zone is not None:
+            moment = moment.replace(tzinfo=ZoneInfo(time_zone))
+        return moment.astimezone().isoformat()
+    except (ValueError, OverflowError):
+        raise Misuse(
+            f"{option}: {given!r} is not a time.",
+            'Example: "2027-01-31 09:30", or with an offset 2027-01-31T09:30+01:00.',
+        ) from None
 
 
 def given_context(given: str | None) -> dict[str, Any] | None:

@@ -26,9 +26,9 @@ from toryo.cli import (
 )
 from toryo.cli.command_context import MOST_A_PAGE, Here, argument, command, flag, option
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
-from toryo.cli.from_operations import Passing, sends
+from toryo.cli.from_operations import Passing, Read, sends
 from toryo.cli.reconnecting import following
-from toryo.cli.task_options import WORK, AgentType, Assignee, Description, Priority, Project
+from toryo.cli.task_options import WORK, AgentType, Assignee, Description, Priority, Project, instant
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
@@ -57,6 +57,12 @@ _WORK = {
             "How it starts in todo: by Toryo as soon as it is ready, or by hand (default: the project's setting).",
         ),
     ],
+    "not_before": Read(
+        lambda given: given and instant("--not-before", given),
+        not_before=Annotated[
+            str | None, option("TIME", "It does not start by itself before this time, such as '2027-01-31 09:30'.")
+        ],
+    ),
     "budget_usd": Annotated[float | None, option("USD", "US dollars that it and its subtasks may cost.", min=0)],
     "budget_tokens": Annotated[int | None, option("N", "Tokens that it and its subtasks may use.", min=0)],
 }
@@ -101,7 +107,7 @@ def add_task(here: Here, body: dict[str, Any]) -> None:
 def _line(answer: dict[str, Any]) -> list[str]:
     """What a task in line waits for."""
     line = answer["task"].get("line")
-    return [line["message"]] if line else []
+    return [output.in_local_time(line["message"])] if line else []
 
 
 def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
@@ -209,11 +215,15 @@ def move_task(
     task: Id,
     status: Annotated[Status | None, argument("STATUS", STATUSES)] = None,
     reason: Reason = None,
+    before: Annotated[
+        str | None,
+        option("TASK", "Its place in line: directly before this task.", complete=shell_completion.tasks),
+    ] = None,
 ) -> None:
-    """Change the status of a task. Without a STATUS, prints the possible ones."""
-    if status is None:
+    """Change the status of a task, or its place in line (--before). Without either, prints the possible statuses."""
+    if status is None and before is None:
         raise _without_status(here.get(f"/tasks/{task}")["task"])
-    _move(here, task, status, reason)
+    _move(here, task, status, reason, before)
 
 
 @command(group, "edit")
@@ -341,9 +351,13 @@ def _without_status(task: dict[str, Any]) -> Misuse:
     )
 
 
-def _move(here: Here, task: str, status: str, reason: str | None) -> None:
-    answer = here.send("POST", f"/tasks/{task}/move", {"status": status, "reason": reason})
-    here.answer(answer, lambda: output.done(_moved(answer)))
+def _move(here: Here, task: str, status: str | None, reason: str | None, before: str | None = None) -> None:
+    other = here.get(f"/tasks/{before}")["task"] if before is not None else None
+    wanted = {"status": status, "reason": reason, "before_task_id": other and other["task_id"]}
+    answer = here.send("POST", f"/tasks/{task}/move", {name: each for name, each in wanted.items() if each is not None})
+    moved = [_moved(answer)] if status is not None or other is None else []
+    placed = [f"{answer['task_id']} is before “{one_line(other['title'])}”", *_line(answer)] if other else []
+    here.answer(answer, lambda: output.done(*moved, *placed))
 
 
 def _moved(answer: dict[str, Any]) -> str:
@@ -374,7 +388,7 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
     if task["status"] == "todo" and task.get("review_of"):
         return [f"It is a review. It starts by itself as soon as {task['assignee_id']} can do it."]
     if (line := task.get("line")) is not None:
-        return [line["message"]]
+        return [output.in_local_time(line["message"])]
     if task["status"] != "in_progress":
         blocked = in_words(task.get("blocked_reason") or "")
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")

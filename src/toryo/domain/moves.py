@@ -17,7 +17,7 @@ from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import CLOSED, MOVES, Checks, Status, Task, verb
-from toryo.domain.times import Millis
+from toryo.domain.times import Millis, iso
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 
@@ -327,7 +327,8 @@ def _changed(order: Order, task: Task, to: Status, fields: dict[str, Any]) -> Ta
 def _own_fields(order: Order, to: Status) -> dict[str, Any]:
     """What the start or the end of a task is remembered by."""
     if to is Status.IN_PROGRESS:
-        return {"started_at": order.task.started_at or order.now, "checks": Checks.NONE, "check_id": None}
+        started = {"started_at": order.task.started_at or order.now, "not_before": None}
+        return {**started, "checks": Checks.NONE, "check_id": None}
     return {"completed_at": order.now} if to in CLOSED else {}
 
 
@@ -440,8 +441,10 @@ def _left_blocked(change: Change) -> bool:
 
 def _start(moving: _Moving) -> None:
     task, tree_state = moving.own(), moving.tree_state
+    person = moving.order.actor.person
     for hindrance in task_readiness.hindrances(tree_state, task):
-        raise refusal_to_start(tree_state, task, hindrance, person=moving.order.actor.person)
+        if hindrance is not StartBlocker.NOT_BEFORE or not person:  # who starts it by hand wants it now
+            raise refusal_to_start(tree_state, task, hindrance, person=person)
     after = moving.change(task, Status.IN_PROGRESS, **_own_fields(moving.order, Status.IN_PROGRESS))
     moving.close_window(after)
     moving.restore_below(after)
@@ -662,6 +665,16 @@ def _before(waiting: Sequence[Task]) -> Worded:
     return constant("Complete those tasks first, or remove the dependencies.")
 
 
+def _not_before(_: TreeState, task: Task) -> _Words:
+    assert task.not_before is not None
+    return (
+        Code.NOT_NOW,
+        say("Task {task_id} does not start before {time}.", task_id=task.id, time=iso(task.not_before)),
+        "Leave it in todo until then, and work on something else.",
+        {"not_before": iso(task.not_before)},
+    )
+
+
 def _unassigned(tree_state: TreeState, task: Task) -> _Words:
     if task.for_queue:
         return (
@@ -718,6 +731,7 @@ _HINDERED = {
     StartBlocker.PROJECT_NOT_ACTIVE: _project_not_active,
     StartBlocker.NOT_APPROVED: _not_approved,
     StartBlocker.DEPENDENCY: _dependency,
+    StartBlocker.NOT_BEFORE: _not_before,
     StartBlocker.UNASSIGNED: _unassigned,
     StartBlocker.ASSIGNEE_NOT_ACTIVE: _assignee_not_active,
     StartBlocker.PARALLEL_LIMIT: _parallel_limit,

@@ -21,6 +21,7 @@ class StartBlocker(StrEnum):
     PROJECT_NOT_ACTIVE = "project_not_active"
     NOT_APPROVED = "not_approved"
     DEPENDENCY = "dependency"
+    NOT_BEFORE = "not_before"
     UNASSIGNED = "unassigned"
     ASSIGNEE_NOT_ACTIVE = "assignee_not_active"
     PARALLEL_LIMIT = "parallel_limit"
@@ -46,6 +47,20 @@ def _hindrances_of_task(tree_state: TreeState, task: Task) -> Iterator[StartBloc
         yield StartBlocker.NOT_APPROVED
     if tree_state.tree.open_dependencies(task):
         yield StartBlocker.DEPENDENCY
+    if awaits_its_time(tree_state, task):
+        yield StartBlocker.NOT_BEFORE
+
+
+def awaits_its_time(tree_state: TreeState, task: Task) -> bool:
+    """Whether the time before which it does not start has not come. Nothing is kept of a time that has; agents begin
+    parts of their own tasks when they come to them; who polls a queue asks by the clock."""
+    own = task.id in tree_state.tree.tasks and task.assignee_id is not None and not tree_state.tree.is_main(task)
+    return task.not_before is not None and not task.for_queue and not own
+
+
+def comes_due(tree_state: TreeState, task: Task) -> bool:
+    """Whether it is in `todo`, and nothing keeps it from being given or started but its time."""
+    return task.status is Status.TODO and {*_hindrances_of_task(tree_state, task)} == {StartBlocker.NOT_BEFORE}
 
 
 def startable(tree_state: TreeState, task: Task) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.shape import AgentId, ProjectId, Small, TaskId
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
@@ -132,11 +132,14 @@ class Pool:
     """The agents that took it and could not begin, for a reason of their own: it does not go to these again."""
 
 
-ORDER = ("priority", "created_at", "ordinal", "id")
-"""In which order tasks are listed, started and returned by a poll: the highest priority first, then the oldest.
+ORDER = ("priority", "line_at", "line_rank", "id")
+"""In which order tasks are listed, started and returned by a poll: the highest priority first, then the place that a
+person has given it, then the oldest.
 
 Tasks of the same call were created at the same time: their place in the call decides, and last the id.
 """
+LINE_STEP = 2**32
+"""What `line_rank` leaves free between two tasks of the same call, for those that people put there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,9 @@ class Said:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     """What the work on it and on its subtasks may use in all; None: no limit. Only people set it."""
+    not_before: Millis | None = None
+    """It does not start, and is not claimed, before this time, unless a person starts it. Nothing is kept of a time
+    that has come, nor once it was started. Of a queue task also: until when it rests after a lost attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +234,6 @@ class Task(Said):
     completed_at: Millis | None = None
     stalled_event: int | None = None
     """The newest event of its tree when a stall was reported; each stall is reported once."""
-    not_before: Millis | None = None
-    """For a queue task: no claim before this time, after a lost attempt."""
     timeout_seconds: int | None = None
     max_attempts: int | None = None
     """For a queue task: how long a claim lasts, and the maximum number of attempts."""
@@ -245,6 +249,10 @@ class Task(Said):
     """How many of the tasks that it depends on are not completed. Not counted for a queue task."""
     pool: Pool | None = None
     """None: it goes to its assignee only. Otherwise it is assigned when it starts."""
+    line_at: Millis = 0
+    line_rank: int = 0
+    """Where it stands among those of its priority: by its age (`aged`), or where a person has put it. `line_at` is then
+    that of the task before which it was put, and `line_rank` a little less."""
     version: int = 1
 
     @property
@@ -292,7 +300,11 @@ class Task(Said):
     @property
     def order(self) -> tuple[int, Millis, int, str]:
         """Sort key: the values of `ORDER`."""
-        return (self.priority.rank, self.created_at, self.ordinal, self.id)
+        return (self.priority.rank, self.line_at, self.line_rank, self.id)
+
+    def aged(self) -> Task:
+        """In the place that its age gives it."""
+        return replace(self, line_at=self.created_at, line_rank=self.ordinal * LINE_STEP)
 
 
 class DiffLimits(TypedDict, total=False):

@@ -1,7 +1,7 @@
 """Runs the chores, in a thread of its own, until it is closed. A chore that fails is logged and tried again. Another
 thread looks each second whether this server has been stopped, or its machine was asleep (`operations/calls/awake.py`).
 
-Between the rounds it only looks after schedules, as soon as one is due.
+Between the rounds it only looks after schedules and tasks in line, as soon as the time of one comes.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("keys", old_idempotency_keys.forget),
     (search_index.SEARCH, search_index.add_new),
 )
+MOST_PARTS = 50
+"""How often what is due is looked for again before a pause, as long as there is more."""
 LOOKS_EVERY = 30.0
 """Maximum seconds between rounds, so that a stall is noticed within the stall time."""
 
@@ -112,10 +114,11 @@ class Housekeeping:
 
     def _run(self) -> None:
         left = self._every
-        while not self._closing.wait(pause := min(left, self._until_a_schedule_is_due())):
+        while not self._closing.wait(pause := min(left, self._until_something_is_due())):
             left -= pause
             if left > 0:
                 self._do(due_schedules.SCHEDULES, due_schedules.create_tasks)
+                self._do(lines.LINES, lines.come_due, parts=MOST_PARTS)
             else:
                 self.round()
                 left = self._every
@@ -127,11 +130,15 @@ class Housekeeping:
             except Exception as error:  # noqa: BLE001 - as above
                 _log.warning("chore_failed", chore="gaps", error=str(error))
 
-    def _until_a_schedule_is_due(self) -> float:
+    def _until_something_is_due(self) -> float:
         """Seconds, at least one."""
         try:
-            wait = self._dispatcher.in_passing(due_schedules.until_due, reads=True)
+            waits = self._dispatcher.in_passing(_until_due, reads=True)
         except Exception as error:  # noqa: BLE001 - as above
             _log.warning("chore_failed", chore=due_schedules.SCHEDULES, error=str(error))
             return self._every
-        return self._every if wait is None else max(1.0, wait)
+        return max(1.0, min(waits, default=self._every))
+
+
+def _until_due(call: Call) -> list[float]:
+    return [wait for wait in (due_schedules.until_due(call), lines.until_due(call)) if wait is not None]

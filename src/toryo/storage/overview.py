@@ -41,7 +41,10 @@ _p = sa.bindparam
 
 _FIRST = ("id", "project_id", "root_id", "parent_id", "depth", "ordinal", "title", "status", "priority", "assignee_id")
 _THEN = ("agent_type", "created_by", "approval", "created_at", "updated_at", "moved_at")
-_MORE = ("blocked_by", "blocked_reason", "blocked_cause", "not_before", "wait", "checks", "open_questions")
+_MORE = (
+    *("blocked_by", "blocked_reason", "blocked_cause", "not_before", "wait", "checks", "open_questions"),
+    *("line_at", "line_rank"),
+)
 _PART = [_t.c[name] for name in (*_FIRST, *_THEN, *_MORE)]
 _STATUS = {each.value: each for each in domain.Status}
 _PRIORITY = {each.rank: each for each in domain.Priority}
@@ -193,7 +196,8 @@ _CARD_THEN = (
     "blocked_reason",
     "attempt",
     "created_at",
-    "ordinal",
+    "line_at",
+    "line_rank",
     "updated_at",
     "started_at",
     "completed_at",
@@ -307,7 +311,8 @@ class Card(NamedTuple):
     blocked_reason: str | None
     attempt: int
     created_at: Millis
-    ordinal: int
+    line_at: Millis
+    line_rank: int
     updated_at: Millis
     started_at: Millis | None
     completed_at: Millis | None
@@ -319,7 +324,7 @@ class Card(NamedTuple):
     @property
     def order(self) -> tuple[int, Millis, int, str]:
         """As `Task.order`."""
-        return self.rank, self.created_at, self.ordinal, self.id
+        return self.rank, self.line_at, self.line_rank, self.id
 
     @property
     def waits_in_a_queue(self) -> bool:

@@ -129,6 +129,10 @@ memberships = Table(
     Index("memberships_agent", "agent_id"),
 )
 
+_IN_ORDER = ("project_id", "priority", "line_at")
+_OF_ASSIGNEE = ("project_id", "assignee_id")
+_MAY_BE_STARTED = "status = 'todo' AND agent_type IS NULL"
+
 tasks = Table(
     "tasks",
     metadata,
@@ -137,29 +141,44 @@ tasks = Table(
     *columns(Details),
     Index("tasks_root", "root_id"),
     Index("tasks_parent", "parent_id"),
-    Index("tasks_project", "project_id", "priority", "created_at"),
+    Index("tasks_project", *_IN_ORDER),
     Index("tasks_in_progress", "project_id", "assignee_id", **_where("status = 'in_progress'")),
     Index("tasks_reviews", "review_of", **_where("review_of IS NOT NULL")),
+    Index("tasks_reviews_in_todo", *_OF_ASSIGNEE, **_where("status = 'todo' AND review_of IS NOT NULL")),
     Index("tasks_budgeted", "root_id", **_where("budget_usd IS NOT NULL OR budget_tokens IS NOT NULL")),
     Index(
         "tasks_queued",
         "project_id",
         "agent_type",
         "priority",
-        "created_at",
+        "line_at",
         **_where("status = 'todo' AND agent_type IS NOT NULL"),
     ),
     # What is in line for an agent, or would be if its project said so.
     Index(
-        *("tasks_in_line", "project_id", "assignee_id", "start", "priority", "created_at"),
-        **_where("status = 'todo' AND agent_type IS NULL AND dependencies_left = 0"),
+        *("tasks_in_line", "project_id", "assignee_id", "start", "priority", "line_at", "line_rank"),
+        **_where(f"{_MAY_BE_STARTED} AND dependencies_left = 0 AND not_before IS NULL"),
+    ),
+    # Of it, what may be started while its agent is busy.
+    Index(
+        *("tasks_parts_in_line", "project_id", "assignee_id", "start", "priority", "line_at", "line_rank"),
+        **_where(f"{_MAY_BE_STARTED} AND dependencies_left = 0 AND not_before IS NULL AND parent_id IS NOT NULL"),
+    ),
+    # Of it, what anyone who is free may take, pool by pool.
+    Index(
+        *("tasks_in_pool", "project_id", "start", "pool", "priority", "line_at", "line_rank"),
+        **_where(
+            f"{_MAY_BE_STARTED} AND dependencies_left = 0 AND not_before IS NULL AND assignee_id IS NULL "
+            "AND pool IS NOT NULL"
+        ),
     ),
     # Without queue tasks, which are in tasks_queued.
-    Index("tasks_todo", "project_id", "priority", "created_at", **_where("status = 'todo' AND agent_type IS NULL")),
-    Index("tasks_backlog", "project_id", "priority", "created_at", **_where("status = 'backlog'")),
+    Index("tasks_todo", *_IN_ORDER, "line_rank", **_where(_MAY_BE_STARTED)),
+    Index("tasks_not_before", "not_before", **_where(f"{_MAY_BE_STARTED} AND not_before IS NOT NULL")),
+    Index("tasks_backlog", *_IN_ORDER, **_where("status = 'backlog'")),
     Index("tasks_closed", "project_id", "status", "completed_at", **_where(IS_CLOSED)),
-    Index("tasks_not_done", "project_id", "status", "priority", "created_at", **_where(IS_NOT_DONE)),
-    Index("tasks_assignee", "project_id", "assignee_id", "priority", "created_at", **_where("assignee_id IS NOT NULL")),
+    Index("tasks_not_done", "project_id", "status", "priority", "line_at", **_where(IS_NOT_DONE)),
+    Index("tasks_assignee", "project_id", "assignee_id", "priority", "line_at", **_where("assignee_id IS NOT NULL")),
     Index("tasks_requested", "project_id", "requested_by", "created_at", **_where("requested_by IS NOT NULL")),
     Index("tasks_failed", "completed_at", **_where("status = 'failed'")),
     Index("tasks_dead", "project_id", "completed_at", **_where(IS_DEAD)),

@@ -57,8 +57,8 @@ class Place(NamedTuple):
     """`Task.order`: where a task stands in a list."""
 
     priority: int
-    created_at: Millis
-    ordinal: int
+    line_at: Millis
+    line_rank: int
     id: str
 
 
@@ -66,8 +66,8 @@ class Spot(NamedTuple):
     """Where a task stands in a list, and what lists are filtered by; the first four are its `Place`."""
 
     priority: int
-    created_at: Millis
-    ordinal: int
+    line_at: Millis
+    line_rank: int
     id: str
     root_id: str
     parent_id: str | None
@@ -80,8 +80,8 @@ class Found(NamedTuple):
     """A task that was searched for; the first four are its `Place`."""
 
     priority: int
-    created_at: Millis
-    ordinal: int
+    line_at: Millis
+    line_rank: int
     id: str
     project_id: str
     title: str

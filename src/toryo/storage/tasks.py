@@ -74,44 +74,72 @@ _NEWEST_REVIEWS = Statement(
 _REVIEWS_TO_LOOK_AFTER = Statement(
     ROWS.select()
     .where(_is_review, _t.c.status.in_(["todo", "in_progress"]))
-    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .order_by(*ORDER)
     .limit(_p("most", type_=sa.Integer))
 )
 _REVIEW_WAITING_FOR = Statement(
-    ROWS.select()
+    by_index(ROWS.select(), _t, "tasks_reviews_in_todo")
     .where(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.status == "todo", _is_review)
-    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .order_by(*ORDER)
     .limit(1)
 )
-CAN_START = sa.and_(_t.c.status == "todo", _t.c.agent_type.is_(None), _t.c.dependencies_left == 0)
+_IN_TODO = sa.and_(_t.c.status == "todo", _t.c.agent_type.is_(None))
+CAN_START = sa.and_(_IN_TODO, _t.c.dependencies_left == 0, _t.c.not_before.is_(None))
 """As the index of lines has it."""
 _waits_in_line = sa.and_(_t.c.approval == "approved", _t.c.review_of.is_(None))
 _of_agent = _t.c.assignee_id == _p("agent_id")
 _of_pool = sa.and_(_t.c.assignee_id.is_(None), _t.c.pool.is_not(None))
 
 
-def _ready(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _ready(*conditions: sa.ColumnElement[bool], index: str = "tasks_in_line") -> sa.Select[Any]:
     """Of the tasks that wait for no other one, those that come first."""
     return (
-        ROWS.select()
+        by_index(ROWS.select(), _t, index)
         .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line)
         .where(*conditions)
-        .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+        .order_by(*ORDER)
         .limit(_p("most", type_=sa.Integer))
     )
 
 
 _parts, _by_toryo = _t.c.parent_id.is_not(None), _t.c.start == Start.WHEN_READY.value
-_READY_BY_PROJECT = {
-    parts: Statement(_ready(_of_agent, _t.c.start.is_(None), *([_parts] if parts else []))) for parts in (False, True)
+_INDEX_OF = {False: "tasks_in_line", True: "tasks_parts_in_line"}
+
+
+def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> Statement:
+    return Statement(_ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts]))
+
+
+_READY_BY_PROJECT = {parts: _ready_of_agent(_t.c.start.is_(None), parts=parts) for parts in (False, True)}
+_READY = {parts: _ready_of_agent(_by_toryo, parts=parts) for parts in (False, True)}
+_most = _p("most", type_=sa.Integer)
+_in_one_pool = _ready(_of_pool, _by_toryo, _t.c.pool == sa.literal_column("k.value"), index="tasks_in_pool")
+_ids_in_one_pool = Statement(_in_one_pool.with_only_columns(_t.c.id)).sqlite.text
+_near = _in_one_pool.lateral("near")
+_IN_POOLS: dict[str, sa.Select[Any]] = {
+    "sqlite": ROWS.select()
+    .select_from(
+        sa.text(
+            f"json_each(:kept_as) AS k, json_each((SELECT json_group_array(id) FROM ({_ids_in_one_pool}))) AS i"  # noqa: S608 - compiled, not pasted
+        )
+    )
+    .where(_t.c.id == sa.literal_column("i.value"))
+    .order_by(*ORDER)
+    .limit(_most),
+    "postgresql": sa.select(_near)
+    .select_from(sa.text("json_array_elements_text(CAST(:kept_as AS json)) AS k(value)"))
+    .order_by(*(_near.c[name] for name in domain.ORDER))
+    .limit(_most),
 }
-_READY = {parts: Statement(_ready(_of_agent, _by_toryo, *([_parts] if parts else []))) for parts in (False, True)}
-_kept_as = in_list(_t.c.pool, "kept_as")
-_READY_IN_POOL = {some: Statement(_ready(_of_pool, _by_toryo, *([_kept_as] if some else []))) for some in (False, True)}
+"""Of the pools in a list, those that come first: the first ones of each pool are where an index has them, whatever
+other pools have in line."""
+_READY_IN_POOL = Statement(_IN_POOLS["sqlite"], postgresql=_IN_POOLS["postgresql"], only=[_t])
+_own_line = sa.select(_ready(_of_agent, _by_toryo).subquery())
 _READY_OR_IN_POOL = Statement(
-    sa.union_all(*(sa.select(_ready(*line, _by_toryo).subquery()) for line in ((_of_agent,), (_of_pool, _kept_as))))
+    sa.union_all(_own_line, sa.select(_IN_POOLS["sqlite"].subquery())),
+    postgresql=sa.union_all(_own_line, sa.select(_IN_POOLS["postgresql"].subquery())),
+    only=[_t],
 )
-"""Both begin where the index of lines has them, however many there are."""
 _m, _a, _pr = schema.memberships, schema.agents, schema.projects
 _first = _t.alias("first")
 
@@ -137,31 +165,75 @@ _POOLS = Statement(
     .where(_pr.c.status == "active", _stands_in_line(_t.c.project_id == _pr.c.id, _of_pool, _by_toryo))
     .order_by(_pr.c.id)
 )
-_POOLS_IN_LINE = Statement(
-    by_index(sa.select(_t.c.pool), _t, "tasks_in_line")
-    .distinct()
-    .where(_t.c.project_id == _p("project_id"), CAN_START, _of_pool, _by_toryo)
-)
+
+
+def _first_pool(*after: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        by_index(sa.select(_t.c.pool), _t, "tasks_in_pool")
+        .where(_t.c.project_id == _p("project_id"), CAN_START, _of_pool, _by_toryo, *after)
+        .order_by(_t.c.pool)
+        .limit(1)
+    )
+
+
+_pools = sa.select(_first_pool().scalar_subquery().label("pool")).cte("pools", recursive=True)
+_next_pool = _first_pool(_t.c.pool > _pools.c.pool).correlate(_pools).scalar_subquery()
+_pools = _pools.union_all(sa.select(_next_pool).where(_pools.c.pool.is_not(None)))
+_POOLS_IN_LINE = Statement(sa.select(_pools.c.pool).where(_pools.c.pool.is_not(None)))
+"""From one to the next, however many tasks each has."""
 _HAVE_A_LINE = Statement(
     sa.select(_a.c.id).where(
         in_list(_a.c.id, "ids"),
         _stands_in_line(_t.c.project_id == _p("project_id"), _t.c.assignee_id == _a.c.id),
     )
 )
+_BACKWARDS = [column.desc() for column in ORDER]
+
+
+def _before(columns: Sequence[sa.Column[Any]]) -> sa.ColumnElement[bool]:
+    """Before a place, with a parameter for each of these columns."""
+    return sa.tuple_(*columns) < sa.tuple_(*(_p(column.name, type_=column.type) for column in columns))
+
+
+def _nearest_before(line: sa.ColumnElement[bool], *started: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        by_index(sa.select(_t.c.id, _t.c.title, *ORDER[:-1]), _t, "tasks_in_line")
+        .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line, *started, _before(ORDER))
+        .order_by(*_BACKWARDS)
+        .limit(_p("most", type_=sa.Integer))
+    )
+
+
+_said_by_project = (_t.c.start.is_(None), _p("of_project", type_=sa.Integer) == 1)
 _BEFORE_IN_LINE = {
     line: Statement(
-        by_index(sa.select(_t.c.id, _t.c.title), _t, "tasks_in_line")
-        .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line)
-        .where(sa.or_(_t.c.start == Start.WHEN_READY.value, sa.and_(_t.c.start.is_(None), _p("of_project") == 1)))
-        .where(
-            sa.tuple_(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
-            < sa.tuple_(*(_p(name) for name in ("priority", "created_at", "ordinal", "id")))
-        )
-        .order_by(_t.c.priority.desc(), _t.c.created_at.desc(), _t.c.ordinal.desc(), _t.c.id.desc())
-        .limit(_p("most", type_=sa.Integer))
+        sa.union_all(*(sa.select(_nearest_before(line, *each).subquery()) for each in ((_by_toryo,), _said_by_project)))
     )
     for line in (_of_agent, _of_pool)
 }
+_of_priority = sa.and_(_t.c.project_id == _p("project_id"), _t.c.priority == _p("priority"), _t.c.agent_type.is_(None))
+_NEXT_BEFORE = Statement(
+    by_index(sa.select(_t.c.id, _t.c.line_at, _t.c.line_rank), _t, "tasks_todo")
+    .where(_of_priority, _t.c.status == "todo", _before(ORDER[1:]))
+    .order_by(*_BACKWARDS[1:])
+    .limit(1)
+)
+_MAKE_ROOM = Statement(
+    sa.update(_t)
+    .where(_of_priority, _t.c.line_at == _p("line_at"), _before(ORDER[2:]), _t.c.id != _p("but"))
+    .values(line_rank=_t.c.line_rank - domain.LINE_STEP)
+)
+_DUE = Statement(
+    by_index(ROWS.select(), _t, "tasks_not_before")
+    .where(_IN_TODO, _t.c.not_before <= _p("now"))
+    .order_by(_t.c.not_before, _t.c.id)
+    .limit(_p("most", type_=sa.Integer))
+)
+_NEXT_DUE = Statement(
+    by_index(sa.select(sa.func.min(_t.c.not_before)), _t, "tasks_not_before").where(
+        _IN_TODO, _t.c.not_before.is_not(None)
+    )
+)
 _REVIEWED_BY = Statement(sa.select(_t.c.context).where(in_list(_t.c.id, "ids"), _names))
 _ROOTS_IN_PROGRESS = Statement(
     sa.select(_t.c.root_id)
@@ -256,7 +328,7 @@ _NEW = (
     *("approval", "created_at", "updated_at", "moved_at", "attempt", "parent_attempt", "children_ever", "origin_id"),
     *("worked_attempt", "blocked_by_person", "blocked_by_guard", "unreported_ends", "idle_launches", "has_acceptance"),
     *("checks", "correlation_id", "timeout_seconds", "max_attempts", "questions_ever", "open_questions", "version"),
-    "dependencies_left",
+    *("dependencies_left", "line_at", "line_rank"),
 )
 """The columns that a new task of a queue fills; the others are null."""
 _new = ROWS.tuple_of(_NEW)
@@ -281,9 +353,14 @@ _NOTED = frozenset(
 """Columns that the server writes for its own decisions; they do not raise the version that people edit against."""
 
 
-def line_order(task: Task) -> tuple[int, Millis, int, str]:
-    """The place of a task among others, as `ORDER`."""
-    return task.priority.rank, task.created_at, task.ordinal, task.id
+def _listed(pools: Iterable[Pool]) -> str | None:
+    """Each as it is stored."""
+    return to_json([to_json(each) for each in pools])
+
+
+def _place(task: Task) -> dict[str, Any]:
+    """As the parameters of `_before`."""
+    return dict(zip(domain.ORDER, task.order, strict=True))
 
 
 class _Known:
@@ -484,19 +561,17 @@ class Tasks:
         those that are parts of another one; `also` those of these pools."""
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
         if also:
-            rows = self._connection.all(_READY_OR_IN_POOL, **asked, kept_as=[to_json(each) for each in also])
+            rows = self._connection.all(_READY_OR_IN_POOL, **asked, kept_as=_listed(also))
         else:
             rows = self._connection.all(_READY[parts], **asked)
         found = self.kept(rows)
         if of_project is Start.WHEN_READY:
             found += self.kept(self._connection.all(_READY_BY_PROJECT[parts], **asked))
-        return sorted(found, key=line_order)[:most]
+        return sorted(found, key=lambda task: task.order)[:most]
 
-    def ready_in_pool(self, project_id: str, most: int, of: Collection[Pool] | None = None) -> list[Task]:
-        """The approved tasks that go to anyone who is free (`of`: those of these pools) and wait for no other one, in
-        the order of the line."""
-        some = {} if of is None else {"kept_as": [to_json(each) for each in of]}
-        return self.kept(self._connection.all(_READY_IN_POOL[of is not None], project_id=project_id, most=most, **some))
+    def ready_in_pool(self, project_id: str, most: int, of: Collection[Pool]) -> list[Task]:
+        """The approved tasks of these pools that wait for no other one, in the order of the line."""
+        return self.kept(self._connection.all(_READY_IN_POOL, project_id=project_id, most=most, kept_as=_listed(of)))
 
     def pools_in_line(self, project_id: str) -> list[Pool]:
         """Each pool of which a task waits for no other one."""
@@ -528,20 +603,41 @@ class Tasks:
 
     def before_in_line(self, task: Task, of_project: Start, most: int) -> list[tuple[str, str]]:
         """Id and title of the tasks before this one in its line, the nearest first."""
-        priority, created_at, ordinal, task_id = line_order(task)
         of = {} if task.assignee_id is None else {"agent_id": task.assignee_id}
         rows = self._connection.all(
             _BEFORE_IN_LINE[_of_pool if task.assignee_id is None else _of_agent],
             project_id=task.project_id,
             **of,
             of_project=int(of_project is Start.WHEN_READY),
-            priority=priority,
-            created_at=created_at,
-            ordinal=ordinal,
-            id=task_id,
             most=most,
+            **_place(task),
         )
-        return [(row[0], row[1]) for row in rows]
+        found = sorted(rows, key=lambda row: (*row[2:], row[0]), reverse=True)
+        return [(row[0], row[1]) for row in found[:most]]
+
+    def put_before(self, task: Task, other: Task) -> Task | None:
+        """The task in the place directly before another one of its priority, not stored yet; None: it is there. Those
+        of the same time are moved up where there is no room."""
+        found = self._connection.one(_NEXT_BEFORE, project_id=other.project_id, **_place(other))
+        if found is not None and found[0] == task.id:
+            return None
+        room = domain.LINE_STEP
+        if found is not None and found[1] == other.line_at:
+            room = other.line_rank - found[2]
+            if room < 2:
+                self._connection.run(_MAKE_ROOM, project_id=other.project_id, but=task.id, **_place(other))
+                room = domain.LINE_STEP
+            room //= 2
+        return replace(task, line_at=other.line_at, line_rank=other.line_rank - room)
+
+    def due(self, now: Millis, most: int) -> list[Task]:
+        """Those in `todo` whose time has come, that of which came first."""
+        return self.kept(self._connection.all(_DUE, now=now, most=most))
+
+    def next_due(self) -> Millis | None:
+        """When the first of those comes that wait for their time."""
+        found: Millis | None = self._connection.value(_NEXT_DUE)
+        return found
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""

@@ -229,19 +229,24 @@ def outstanding(case: RuleInput) -> bool:
 
 def workers_busy(case: RuleInput) -> bool:
     """(a) an able agent's main task below, (b) held by a parallel limit, (c) a dependency outside, (f) a queue task,
-    (g) a task in line."""
+    (g) a task in line, (h) a task that can be started from a time on."""
     return agents_busy(case) or person_at_work(case)
 
 
 def agents_busy(case: RuleInput) -> bool:
     """Like `workers_busy`, without people."""
     at_work = ai_at_work(case) or held_by_limit(case) or waits_for_outside(case) or queue_task_ready(case)
-    return at_work or goes_on_by_itself(case)
+    return at_work or goes_on_by_itself(case) or comes_due(case)
 
 
 def goes_on_by_itself(case: RuleInput) -> bool:
     """(g) A task below is in line, and comes to its start without anybody's help."""
     return any(task_readiness.starts_by_itself(case.tree_state, descendant) for descendant in case.descendants)
+
+
+def comes_due(case: RuleInput) -> bool:
+    """(h) A task below can be started from a time on that has not come."""
+    return any(task_readiness.comes_due(case.tree_state, descendant) for descendant in case.descendants)
 
 
 def queue_task_ready(case: RuleInput) -> bool:
@@ -315,7 +320,7 @@ def _unjudged(task: Task) -> bool:
 def awaited_tasks(case: RuleInput) -> frozenset[str] | None:
     """The tasks at work among what is outstanding: one of them must proceed. None: another event will come anyway."""
     asked = delegation_open(case) or question_open(case) or approval_pending(case)
-    if asked or queue_task_ready(case) or goes_on_by_itself(case):
+    if asked or queue_task_ready(case) or goes_on_by_itself(case) or comes_due(case):
         return None
     at_work = {main.id for main in _mains_at_work(case)}
     # Main tasks that use up the limits by which children are held back.

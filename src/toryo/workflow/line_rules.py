@@ -74,7 +74,13 @@ LINE_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 """After guard 1, whose reasons come first, and before rows 16 and 17 of the launch decision."""
 
 OF_ITSELF = frozenset(
-    {StartBlocker.ANCESTOR_CLOSED.value, "above_waits", "task_budget_exhausted", "dependency_unmerged"}
+    {
+        StartBlocker.ANCESTOR_CLOSED.value,
+        StartBlocker.NOT_BEFORE.value,
+        "above_waits",
+        "task_budget_exhausted",
+        "dependency_unmerged",
+    }
 )
 """What keeps a task in line regardless of who does it."""
 

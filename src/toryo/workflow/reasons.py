@@ -69,6 +69,7 @@ _OF_TASKS = (
     Reason("project_not_active", Condition.PAUSED, released_by="Resume the project."),
     Reason("not_approved", Kind.APPROVAL, released_by="A person above its assignee must approve it."),
     Reason("dependency", Moves.BY_ITSELF),  # one that will never be completed is told as stuck
+    Reason("not_before", Moves.BY_ITSELF, released_by="Its time must come, or a person starts it."),
     Reason("unassigned", Moves.ON_PURPOSE, released_by="Assign it to an agent or to a queue."),
     Reason(
         "assignee_not_active",

@@ -42,8 +42,8 @@ describe("a board kept by what has changed", () => {
   it("has new cards, and those that became more important, where the server has them", () => {
     const urgent = { ...three, priority: "critical" as const };
     const later = card({ task_id: "t0", created_at: at(4) });
-    const [second, first] = [1, 0].map((ordinal) =>
-      card({ task_id: `t${9 - ordinal}`, created_at: at(2), ordinal }),
+    const [second, first] = [1, 0].map((line_rank) =>
+      card({ task_id: `t${9 - line_rank}`, created_at: at(2), line_rank }),
     ) as [ReturnType<typeof card>, ReturnType<typeof card>];
     const found = merged(known, news(later, second, urgent, first));
     expect(found.tasks.map((each) => each.task_id)).toEqual(["t3", "t1", "t2", "t9", "t8", "t0"]);

@@ -130,12 +130,12 @@ function sameList(one: string[], other: string[]): boolean {
   return one.length === other.length && one.every((each, place) => each === other[place]);
 }
 
-/** By priority and age, as the server has them. */
+/** By priority and place, as the server has them. */
 function inOrder(one: BoardTask, other: BoardTask): number {
   return (
     PRIORITIES.indexOf(one.priority) - PRIORITIES.indexOf(other.priority) ||
-    compare(one.created_at, other.created_at) ||
-    one.ordinal - other.ordinal ||
+    compare(one.line_at, other.line_at) ||
+    one.line_rank - other.line_rank ||
     compare(one.task_id, other.task_id)
   );
 }

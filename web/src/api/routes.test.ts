@@ -22,7 +22,7 @@ export async function mistakes(): Promise<void> {
   // @ts-expect-error a field of the body has another name
   await api.post("/tasks/{task_id}/move", { ...task, body: { status: "todo", because: "so" } });
   // @ts-expect-error a field of the body is missing
-  await api.post("/tasks/{task_id}/move", { ...task, body: {} });
+  await api.post("/tasks/{task_id}/steer", { ...task, body: {} });
   // @ts-expect-error a field of the body is none of its words
   await api.post("/tasks/{task_id}/move", { ...task, body: { status: "gone" } });
   // @ts-expect-error it has no version

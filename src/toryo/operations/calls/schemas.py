@@ -339,11 +339,13 @@ class PersonsTask(FullTask):
     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
     where they apply to it. `check_results`: how the checks ended at the last success report. `budget_usd` and
-    `budget_tokens`: what it and its subtasks may use in all; null: no limit. `start`: who starts it in todo; null: as
-    the project's setting says. `line`: where it waits for its start, if Toryo starts it."""
+    `budget_tokens`: what it and its subtasks may use in all; null: no limit. `not_before`: it does not start by itself
+    before this time; null: at any, or the time has come. `start`: who starts it in todo; null: as the project's setting
+    says. `line`: where it waits for its start, if Toryo starts it."""
 
     budget_usd: float | None
     budget_tokens: int | None
+    not_before: str | None
     start: StartName | None
     line: Line | None
     may_conflict_with: list[MayConflict]

@@ -14,7 +14,7 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import Millis, iso
+from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
@@ -201,16 +201,19 @@ def _not_started(wait: Wait) -> HeldBy:
 
 
 def _hindrance(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> _Hold:
-    return _Hold(hindrance.value, partial(_hindered, picture, tree_state, task, hindrance))
+    until = iso_or_none(task.not_before) if hindrance is StartBlocker.NOT_BEFORE else None
+    return _Hold(hindrance.value, partial(_hindered, picture, tree_state, task, hindrance, until), until)
 
 
-def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> HeldBy:
+def _hindered(
+    picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker, until: str | None
+) -> HeldBy:
     by_facts = _BY_FACTS.get(hindrance)
     return {
         "reason": hindrance.value,
         "explanation": moves.refusal_to_start(tree_state, task, hindrance).message,
         "released_by": by_facts(picture, tree_state, task) if by_facts else constant(REASONS[hindrance].released_by),
-        "until": None,
+        "until": until,
     }
 
 

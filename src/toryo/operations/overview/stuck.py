@@ -210,7 +210,8 @@ class _Look:
         for project_id in self.picture.call.tx.tasks.pools():
             if self._start_of(project_id) is None:
                 continue
-            for task in self.picture.call.tx.tasks.ready_in_pool(project_id, MOST_IN_LINE):
+            tasks = self.picture.call.tx.tasks
+            for task in tasks.ready_in_pool(project_id, MOST_IN_LINE, tasks.pools_in_line(project_id)):
                 why = self._nobody(task) if task.id not in self.told else None
                 if why is not None:
                     assert task.pool is not None

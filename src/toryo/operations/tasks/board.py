@@ -91,7 +91,8 @@ class BoardTask(TypedDict):
     children_done: int
     running: bool
     created_at: str
-    ordinal: int
+    line_at: str
+    line_rank: int
     updated_at: str
     started_at: str | None
     completed_at: str | None
@@ -135,10 +136,10 @@ class Board(Result):
 )
 def show_board(call: Call, wanted: ShowBoard) -> Board:
     """The first open tasks of each column with the tasks of their trees (at most 1,000), and the tasks that were closed
-    last, in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to
-    `last_event`. `columns` counts all open tasks, and its `more` fetches those that follow; `older` fetches tasks that
-    were closed earlier. With `after`, all that changed since that event, wherever it stands; after too many changes, or
-    an event that this server does not know, the board as it begins (`whole` is true). Tasks are never removed."""
+    last, in brief, by priority and place (`line_at`, then `line_rank`). It includes all events up to `last_event`.
+    `columns` counts all open tasks, and its `more` fetches those that follow; `older` fetches tasks that were closed
+    earlier. With `after`, all that changed since that event, wherever it stands; after too many changes, or an event
+    that this server does not know, the board as it begins (`whole` is true). Tasks are never removed."""
     project = call.project(wanted.project_id)
     last = call.tx.events.last()  # before the cards: what is read twice does no harm, what is missed does
     if wanted.older is None and wanted.more is None and wanted.after is not None and wanted.after <= last:
@@ -272,7 +273,8 @@ def _as_answer(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask
             "children_done": done[card.id],
             "running": card.id in running,
             "created_at": iso(card.created_at),
-            "ordinal": card.ordinal,
+            "line_at": iso(card.line_at),
+            "line_rank": card.line_rank,
             "updated_at": iso(card.updated_at),
             "started_at": iso_or_none(card.started_at),
             "completed_at": iso_or_none(card.completed_at),

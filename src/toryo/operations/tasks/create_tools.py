@@ -30,7 +30,7 @@ from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import below_main_task, given, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
-from toryo.task_forms import TaskForm, Touches
+from toryo.task_forms import TaskForm, Time, Touches
 
 MOST_QUEUE_TASKS = 200
 """How many tasks for queues one call creates at most."""
@@ -64,6 +64,14 @@ Attempts = Annotated[
     int | None, Field(default=None, ge=1, le=100, description="How often it may be tried (default 3).")
 ]
 Starts = Annotated[schemas.StartName | None, Field(default=None, description="Toryo starts it, not you.")]
+NotBefore = Annotated[
+    Time | None,
+    Field(
+        default=None,
+        description="Managers: it does not start before this time, ISO 8601 with an offset.",
+        json_schema_extra=listed_for(Audience.NONE),
+    ),
+]
 Once = Annotated[
     str | None, Field(default=None, min_length=1, max_length=200, description="The same key creates once.")
 ]
@@ -84,6 +92,7 @@ class _Subtask(Parameters):
 
 class CreateTask(TaskForm, _Subtask):
     touches: Changing
+    not_before: NotBefore
     start: Starts = Field(json_schema_extra=listed_for(Audience.NONE))
     intent: GivenIntent
     agent_type: str | None = Field(
@@ -143,6 +152,7 @@ class _OneOfSeveral(Parameters):
 
 class BatchTask(TaskForm, _OneOfSeveral):
     touches: Changing = Field(json_schema_extra=_MANAGERS)
+    not_before: NotBefore
     start: Starts = Field(json_schema_extra={**listed_choices("when_ready", plain=False), **_MANAGERS})
 
 

@@ -11,11 +11,11 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.tasks import below_main_task, given, mutations
 from toryo.operations.translations import words
-from toryo.task_forms import TaskForm, Touches
+from toryo.task_forms import TaskForm, Time, Touches
 
 
 class _Subtask(Parameters):
@@ -27,6 +27,11 @@ class _Subtask(Parameters):
 
 class UpdateTask(TaskForm, _Subtask):
     touches: Touches | None = Field(None, description="New patterns of paths that it changes.", json_schema_extra=PLAIN)
+    not_before: Time | None = Field(
+        None,
+        description="New: it does not start before this time; null: at any.",
+        json_schema_extra=listed_for(Audience.NONE),
+    )
 
 
 class Updated(Said):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
@@ -16,8 +17,11 @@ from toryo.domain import pools
 from toryo.domain.clearable_fields import nullable
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Pool, Start, Task, priority_named
+from toryo.domain.times import Millis, of_datetime
+from toryo.domain.wording import say
 from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.tasks import acceptance_checks, assignees
 
@@ -29,9 +33,27 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "acceptance": acceptance_checks.stored_checks,
     "touches": patterns,
     "start": lambda start: start and Start(start),
+    "not_before": lambda time: time and _instant(time),
     "pool": lambda pool: pools.of(pool.capabilities),
 }
 """How the domain reads a field that is written in another way than it is kept. All others are kept as they are."""
+
+
+_LAST_YEAR = 9998
+
+
+def _instant(given: str) -> Millis:
+    try:
+        moment = datetime.fromisoformat(given.strip())
+        if moment.tzinfo is not None and moment.year <= _LAST_YEAR:
+            return of_datetime(moment)
+    except (ValueError, OverflowError):
+        pass
+    raise Refusal(
+        Code.VALIDATION_ERROR,
+        say("not_before: {given!r} is not a time with an offset from UTC.", given=given),
+        "Example: 2027-01-31T09:30+01:00.",
+    )
 
 
 class GivenPool(Parameters):

@@ -30,6 +30,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import VERBS, Approval, Checks, Details, Pool, Start, Status, Task
 from toryo.domain.texts import quoted
+from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
@@ -468,6 +469,13 @@ def give_back(call: Call, task: Task, reason: str, *, again: bool) -> None:
         go_on(call, [given])
 
 
+def come_due(call: Call, task: Task) -> Task:
+    """Its time has come: nothing is kept of it. Who decides about it is woken; its line goes on after the others."""
+    current = call.tx.tasks.save(task, replace(task, not_before=None))
+    hint(call, [current])
+    return current
+
+
 # --- reviews that begin by themselves ---------------------------------------------------------------------------------
 
 
@@ -844,6 +852,7 @@ def _made(
         draft = replace(draft, start=draft.start or Start.WHEN_READY)
     elif draft.agent_type is None and made_by_agent(call):
         draft = replace(draft, start=draft.start or Start.MANUAL)
+    draft = replace(draft, not_before=_still_to_come(call, draft.not_before))
     task = Task(
         id=task_id,
         project_id=project.id,
@@ -863,7 +872,7 @@ def _made(
         has_acceptance=bool(draft.acceptance),
         correlation_id=parent.correlation_id if parent else _correlation(call),
         **{name: getattr(draft, name) for name in _OF_DRAFT},
-    )
+    ).aged()
     call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
     details = Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
     return Created(task, details, list(dict.fromkeys(draft.dependencies)))
@@ -871,6 +880,10 @@ def _made(
 
 _OF_DRAFT = tuple(each.name for each in fields(Draft) if each.name != "title" and each.name in _OF_TASK)
 """What a task has from its draft, by the name that both have."""
+
+
+def _still_to_come(call: Call, time: Millis | None) -> Millis | None:
+    return None if time is None or time <= call.now else time
 
 
 def _correlation(call: Call) -> str:
@@ -1021,9 +1034,7 @@ def edit(call: Call, task: Task, **changes: Any) -> list[str]:
     of_task = {name: told.pop(name) for name in changes if name in _OF_TASK}
     if "title" in of_task:
         of_task["title"] = of_task["title"].strip()
-    if "start" in of_task and task.pool is not None and task.assignee_id is None:  # no agent of the project's setting
-        of_task["start"] = of_task["start"] or Start.WHEN_READY
-    after = replace(task, **of_task)
+    after = _edited(call, task, of_task)
     wanted = {name: value for name, value in told.items() if value != getattr(before, name)}
     if "acceptance" in wanted:
         if task.review_of is not None:
@@ -1047,6 +1058,30 @@ def edit(call: Call, task: Task, **changes: Any) -> list[str]:
     hint(call, [after])
     go_on(call, [after, *_below(call, [after])])
     return changed
+
+
+def _edited(call: Call, task: Task, said: Mapping[str, Any]) -> Task:
+    """Its place was among those of its priority."""
+    after = replace(task, **said)
+    if "start" in said and task.pool is not None and task.assignee_id is None:  # no agent of the project's setting
+        after = replace(after, start=after.start or Start.WHEN_READY)
+    if "not_before" in said:
+        after = replace(after, not_before=_still_to_come(call, after.not_before))
+        _refuse_a_time(task, after.not_before)
+    return after if after.priority is task.priority else after.aged()
+
+
+def _refuse_a_time(task: Task, time: Millis | None) -> None:
+    if time is None or (task.status in (Status.BACKLOG, Status.TODO) and task.review_of is None):
+        return
+    raise Refusal(
+        Code.INVALID_TRANSITION,
+        say("Task {task_id} is a review, which starts when its agent is free.", task_id=task.id)
+        if task.review_of is not None
+        else say("Task {task_id} is {status}: it has been started.", task_id=task.id, status=task.status),
+        "Only a task in backlog or todo can wait for a time.",
+        task_id=task.id,
+    )
 
 
 _NEEDS_NEW_APPROVAL = frozenset({"title", "description", "context", "acceptance", "assignee_id"})

@@ -13,7 +13,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckEvidence, CheckFailure, Checks, Start, Status, Task, status_named
 from toryo.domain.texts import quoted
-from toryo.domain.times import iso, of_datetime
+from toryo.domain.times import iso, iso_or_none, of_datetime
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -119,9 +119,10 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
 
 
 def _start(project: Project, wanted: FileTask) -> Start | None:
-    """In a project with lines, in progress means: as soon as it can."""
+    """In a project with lines, and with a time, in progress means: as soon as it can."""
     start = Start(wanted.start) if wanted.start else None
-    at_once = wanted.status == "in_progress" and (start or project.settings.start) is Start.WHEN_READY
+    flows = wanted.not_before is not None or (start or project.settings.start) is Start.WHEN_READY
+    at_once = wanted.status == "in_progress" and flows
     return Start.WHEN_READY if at_once else start
 
 
@@ -149,6 +150,7 @@ def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schem
         **full,
         "budget_usd": task.budget_usd,
         "budget_tokens": task.budget_tokens,
+        "not_before": iso_or_none(task.not_before),
         "start": task.start.value if task.start else None,
         "line": lines.place(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
@@ -345,7 +347,10 @@ def _refuse_stranger(call: Call, task: Task) -> None:
 
 
 class MoveTask(OneTask):
-    status: GivenStatus = Field(description="The new status; pending is todo, done is completed.")
+    status: GivenStatus | None = Field(None, description="The new status; pending is todo, done is completed.")
+    before_task_id: Id | None = Field(
+        None, description="Or, or then: the task in line, of the same priority, directly before which it is put."
+    )
     reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
     version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
@@ -362,11 +367,15 @@ class Moved(MoveResult):
     tool=False,
 )
 def move_task(call: Call, wanted: MoveTask) -> Moved:
-    """Move a task; from the backlog also at once into progress."""
+    """Move a task; from the backlog also at once into progress. Or give it a place in line, before another one."""
     task = _entered(call, wanted.task_id, wanted.version)
-    to = status_named(wanted.status)
     before = task.status
-    for step in moves.steps(before, to):
+    if wanted.status is None and wanted.before_task_id is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR, "Neither a status nor a place is given.", "Give status, before_task_id, or both."
+        )
+    to = before if wanted.status is None else status_named(wanted.status)
+    for step in moves.steps(before, to) if wanted.status is not None else ():
         if step is Status.IN_PROGRESS and task.pool is not None and task.assignee_id is None:
             mutations.edit(call, task, start=Start.WHEN_READY)
             task = call.task(task.id)
@@ -375,6 +384,8 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
         task = call.task(task.id)
     if to is Status.FAILED:
         call.tx.tasks.save_details(task.id, error=wanted.reason)
+    if wanted.before_task_id is not None:
+        task = lines.put_before(call, task, call.task(wanted.before_task_id))
     return {
         **_shown(call, task.id),
         "previous_status": before.value,

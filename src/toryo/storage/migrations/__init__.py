@@ -45,6 +45,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0033_checks_tried"),
     _read_when_used("step_0034_lines"),
     _read_when_used("step_0035_pools"),
+    _read_when_used("step_0036_places_in_line"),
 )
 """In order; the first one makes version `OLDEST`, each other one the version after it."""
 OLDEST = 26

@@ -29,7 +29,7 @@ export function lanes(tasks: readonly BoardTask[], by: By, order: readonly strin
     .map(([id, cards]) => ({ id, cards: columns(cards), count: cards.length }));
 }
 
-/** Open cards by priority and age, closed ones by when they were closed, the newest first. */
+/** Open cards by priority and place, closed ones by when they were closed, the newest first. */
 export function columns(tasks: readonly BoardTask[]): Record<TaskStatus, BoardTask[]> {
   const found = Object.fromEntries(STATUSES.map((status) => [status, [] as BoardTask[]])) as Lane["cards"];
   for (const task of tasks) found[task.status].push(task);
@@ -45,7 +45,7 @@ export function without(lane: Lane, folded: ReadonlySet<TaskStatus>): Lane {
 }
 
 function mostUrgent(one: BoardTask, other: BoardTask): number {
-  return RANK[one.priority] - RANK[other.priority] || compare(one.created_at, other.created_at);
+  return RANK[one.priority] - RANK[other.priority] || compare(one.line_at, other.line_at);
 }
 
 function newest(one: BoardTask, other: BoardTask): number {

@@ -41,7 +41,9 @@ def freed_tasks(view: View) -> Iterator[Need]:
 
 
 _NOT_STARTED = "The block was resolved, but the task could not continue at that time, and no one has started it since."
-_TOLD_ELSEWHERE = (StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.NOT_APPROVED, StartBlocker.DEPENDENCY)
+_TOLD_ELSEWHERE = (
+    *(StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.NOT_APPROVED, StartBlocker.DEPENDENCY, StartBlocker.NOT_BEFORE),
+)
 
 
 def _released(task: Task, hindrance: StartBlocker | None) -> Iterator[Deed]:
