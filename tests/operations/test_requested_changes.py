@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.operations.test_merge_queue import Queue
+from tests.operations.test_queue import poller
 from tests.operations.test_subtask_merges import Parts
 from tests.stories import Answer, Process, World
 from toryo.domain.merge_queue import SENT_BACK_AT_MOST
@@ -88,6 +89,7 @@ def test_what_must_hold_for_the_work_and_its_context_hold_for_the_changes(built:
     }, intent="new")  # fmt: skip
     built.world.move(fence, "in_progress")
     built.world.owner.call("confirm_checks", task_id=fence, passed=True)
+    built.world.move(fence, "completed")
     made = built.world.show(built.back(fence))
     assert made["context"] == {"colour": "red", "changes_to": fence}
     assert (made["acceptance"], made["touches"], made["priority"]) == ([{"file": "fence.txt"}], ["fence/**"], "high")
@@ -130,6 +132,17 @@ def test_an_author_that_cannot_come_back_leaves_the_changes_to_anyone_below_the_
     built.world.coordinator().claim()
     made = built.world.show(built.back(built.walls))
     assert (made["assignee_id"], made["status"]) in (("w2", "in_progress"), ("w3", "in_progress"))
+
+
+def test_what_an_agent_of_a_queue_has_done_goes_back_to_the_queue(built: Built) -> None:
+    filed = built.world.task(status="todo", agent_type="press", parent_task_id=built.main)
+    press = poller(built.world, "press-1", "press")
+    press.call("poll_tasks", agent_id="press-1")
+    press.call("submit_result", agent_id="press-1", task_id=filed, status="completed", result={})
+    made = built.back(filed)
+    shown = built.world.show(made)
+    assert (shown["agent_type"], shown["assignee_id"], shown["status"]) == ("press", None, "todo")
+    assert [each["task_id"] for each in press.call("poll_tasks", agent_id="press-1")["result"]] == [made]
 
 
 def test_where_nobody_could_make_the_changes_the_manager_is_told_what_to_report(built: Built) -> None:
@@ -359,7 +372,7 @@ def test_changes_start_from_the_managers_tree_once_that_has_the_work_and_the_man
     parts.boss = parts.at_work("boss")
     made = sent_back(parts.boss, parts.one)
     assert parts.world.status(made) == "in_progress"
-    assert parts.held("w1") == "work_not_kept", "the manager's process may still change what is there"
+    assert parts.held("w1") == "work_not_kept", "the manager may still change what is there"
     parts.boss.wait()
     parts.ended(parts.launched)
     assert parts.launch("w1")["workspace"]["bases"] == [parts.main]

@@ -63,7 +63,7 @@ class PullRequest(TypedDict):
 
 
 class RequestedChanges(TypedDict):
-    """The open task that makes the changes which a person has requested in a review."""
+    """The open task that makes the changes which were requested in a review."""
 
     task_id: str
     title: str

@@ -131,7 +131,7 @@ def request(call: Call, task: Task, text: str, title: str | None = None) -> tupl
         description=text,
         priority=author.priority,
         dependencies=(newest.id,),
-        assignee_id=None if pool is not None else assignee(call, author),
+        assignee_id=None if pool is not None or author.for_queue else assignee(call, author),
         agent_type=author.agent_type,
         context=requested_changes.context_for(newest, given=details.context),
         acceptance=details.acceptance,

@@ -315,8 +315,11 @@ def _not_kept(call: Call, task: Task) -> FileConflict | None:
     worker = at_work(call, {*found.bases, *found.brings})
     if worker is None:
         return None
+    base = call.tx.tasks.find(worker.task_id or "")
     words = say(
-        "It builds on task {task_id}, whose process ({agent_id}) is about to end. It is started after that.",
+        "It starts from the work in task {task_id}, on which {agent_id} works. It is started after that has left."
+        if base is not None and base.in_progress
+        else "It builds on task {task_id}, whose process ({agent_id}) is about to end. It is started after that.",
         task_id=worker.task_id,
         agent_id=worker.agent_id,
     )
