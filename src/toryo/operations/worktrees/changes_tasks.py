@@ -4,7 +4,9 @@ review (`requesting_changes.py`), the merge queue when the work cannot be merged
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from toryo import provider_options
 from toryo.domain.agents import Agent, Role
@@ -62,10 +64,12 @@ def make(
     nobody: bool = False,
     merges: Sequence[str] = (),
     parent: Task | None = None,
+    context: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Task, str | None]:
     """The new task, started if that is possible; and why it was not yet: then it is in line. `builds_on`: further tasks
     whose work it starts from. `by`: who makes the changes, if not the author; `nobody`: that is still to be found.
-    `merges`: branches that are merged into its worktree at its start. `parent`: what it is a part of."""
+    `merges`: branches that are merged into its worktree at its start. `parent`: what it is a part of. `context`: what
+    the agent is given besides."""
     draft = Draft(
         title=title[:LONGEST_TITLE],
         description=text,
@@ -73,7 +77,7 @@ def make(
         dependencies=tuple(dict.fromkeys((task.id, *builds_on))),
         assignee_id=None if nobody else by or assignee(call, task),
         agent_type=task.agent_type,
-        context=requested_changes.context_for(task, merges),
+        context={**context, **requested_changes.context_for(task, merges)},
         start=Start.MANUAL,
     )
     project = call.project(task.project_id)

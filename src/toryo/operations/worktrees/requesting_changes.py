@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from pydantic import Field
 
@@ -24,6 +24,9 @@ class RequestChanges(Parameters):
     task_id: Id = Field(description="The completed task whose work was reviewed.")
     text: Text = Field(min_length=1, pattern=r"\S", description="What has to change: the description of the new task.")
     title: Title | None = Field(None, description="The title of the new task; default: Changes to: …")
+    context: dict[str, Any] | None = Field(
+        None, description="Data for the new task, such as the command of an agent without a model."
+    )
 
 
 class ChangesRequested(Result):
@@ -56,7 +59,8 @@ def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
             ),
             task_id=task.id,
         )
-    made, waits = changes_tasks.make(call, task, wanted.title or f"Changes to: {task.title}", wanted.text)
+    title = wanted.title or f"Changes to: {task.title}"
+    made, waits = changes_tasks.make(call, task, title, wanted.text, context=wanted.context or {})
     answer: ChangesRequested = {"success": True, "task_id": task.id, "changes_requested": _as_answer(made)}
     return answer if waits is None else {**answer, "waits": waits}
 
