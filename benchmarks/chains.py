@@ -14,13 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,6 +34,7 @@ from toryo.client import Client, server_discovery
 
 CHAINS, STEPS = "abcd", (1, 2, 3)
 WITHIN = 300.0
+TICK = os.sysconf("SC_CLK_TCK")
 CHECK = """\
 for file in parts/*-?; do
     [ -e "$file" ] || continue
@@ -73,32 +75,46 @@ class Run:
     """Seconds; `boot` is not in `wall`."""
 
     wall: float
+    cpu: float = 0.0
+    """Of all its processes, with those that booted."""
     boot: float = 0.0
     launches: int = 0
     idle: int = 0
     acts: int = 0
+    spent: list[str] = field(default_factory=list)
+    """CPU of the processes of `toryo up` so far, and of those that they have started and that have ended."""
     parts: list[dict[str, float]] = field(default_factory=list)
     """Of each task, from its start: until its process was ordered and signed in, its work was done, and so on."""
 
 
 def main() -> None:
     options = _options()
-    floors, ours = [], []
+    floors: list[Run] = []
+    ours: list[Run] = []
     print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     for number in range(options.rounds):
-        turns = [lambda: floors.append(_loop(options.seconds)), lambda: ours.append(_toryo(options.seconds))]
-        for act in turns[:: 1 if number % 2 else -1]:
-            act()
+        turns: list[tuple[list[Run], Callable[[float], Run]]] = [(floors, _loop), (ours, _toryo)]
+        for runs, act in turns[:: 1 if number % 2 else -1]:
+            before = _cpu()
+            runs.append(act(options.seconds))
+            runs[-1].cpu = _cpu() - before
         floor, run = floors[-1], ours[-1]
         print(
-            f"round {number + 1}: shell loop {floor.wall:5.1f} s, Toryo {run.wall:5.1f} s and {run.boot:.1f} s to boot;"
-            f" {run.wall / floor.wall:.2f} x; {run.idle} of {run.launches} launches idle; load {os.getloadavg()[0]:.1f}"
+            f"round {number + 1}: shell loop {floor.wall:5.1f} s (CPU {floor.cpu:.1f}), Toryo {run.wall:5.1f} s (CPU "
+            f"{run.cpu:.1f}) and {run.boot:.1f} s to boot; {run.wall / floor.wall:.2f} x; {run.idle} of {run.launches} "
+            f"launches idle; load {os.getloadavg()[0]:.1f}"
         )
         target_figures.note("T18", run.wall / floor.wall, f"{run.wall:.1f} s", floor.wall)
         target_figures.note("T18 idle", run.idle, f"{run.launches} launches")
     _print_medians(floors, ours)
     if options.parts:
         _print_parts(ours[-1])
+
+
+def _cpu() -> float:
+    """Seconds of CPU of all processes that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _options() -> argparse.Namespace:
@@ -117,6 +133,8 @@ def _print_medians(floors: list[Run], ours: list[Run]) -> None:
     print(f"{'a shell loop':<40}{floor:>8.1f} s")
     print(f"{'Toryo, from the file to the last merge':<40}{wall:>8.1f} s   {ratio:.2f} x")
     print(f"{'Toryo, with its boot':<40}{wall + boot:>8.1f} s   {(wall + boot) / floor:.2f} x")
+    for name, runs in (("a shell loop", floors), ("Toryo, with its boot and the commands", ours)):
+        print(f"{name:<40}{statistics.median(each.cpu for each in runs):>8.1f} s of CPU")
     print(f"{'commands that a person types':<40}{ours[-1].acts:>8}")
     print(f"{'launches without work':<40}{max(each.idle for each in ours):>8}")
 
@@ -145,13 +163,14 @@ def _toryo(seconds: float) -> Run:
               *("--merge", "automatic"))  # fmt: skip
         (home / "tasks.yaml").write_text(json.dumps({"tasks": _tasks(seconds)}), "utf-8")
         began = time.perf_counter()
-        with _up(place, environment):
+        with _up(place, environment) as up:
             boot = time.perf_counter() - began
             _type(place, environment, "apply", "toryo.yaml", "--yes")
             filed = time.time()
             _type(place, environment, "apply", str(home / "tasks.yaml"))
             with _client(place) as client:
                 run = _followed(client, filed)
+            run.spent = list(_spent(up))
         _refuse_unless_all_is_there(place, environment)
     run.boot, run.acts = boot, 4
     return run
@@ -180,7 +199,7 @@ def _type(place: Path, environment: dict[str, str], *words: str) -> None:
 
 
 @contextmanager
-def _up(place: Path, environment: dict[str, str]) -> Iterator[None]:
+def _up(place: Path, environment: dict[str, str]) -> Iterator[int]:
     words = ("up", "--port", "0", "--no-open", "--max-concurrent", "4")
     command = [sys.executable, "-m", "toryo", *words]
     with subprocess.Popen(
@@ -189,10 +208,24 @@ def _up(place: Path, environment: dict[str, str]) -> Iterator[None]:
         try:
             assert process.stdout is not None
             next(line for line in process.stdout if "connected to" in line)
-            yield
+            yield process.pid
         finally:
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=60)
+
+
+def _spent(up: int) -> Iterator[str]:
+    """Linux only; elsewhere nothing."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            fields = (path / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it has ended
+        if up in (int(fields[1]), int(path.name)):
+            own, below = (sum(map(int, fields[at : at + 2])) / TICK for at in (11, 13))
+            name = " ".join(map(os.fsdecode, words[1:4]))
+            yield f"{name:<40}{own:>8.1f} s of CPU, and {below:.1f} of what it has started"
 
 
 def _client(place: Path) -> Client:
@@ -241,6 +274,7 @@ SHOWN = ("task.reported", "task.checks_started", "task.completed", "merge_queue.
 
 
 def _print_parts(run: Run) -> None:
+    print("", *run.spent, sep="\n")
     names = list(dict.fromkeys(name for each in run.parts for name in each))
     print("\nseconds from the command that filed the tasks until each step of each task")
     print("  ".join(names))
