@@ -47,20 +47,21 @@ WORK = "sleep SECONDS; mkdir -p parts; echo ok > parts/NAME"
 LOOP = """\
 set -e
 trees=$1
+tree() { flock $trees/list git worktree "$@"; }  # git reads what another one has only half written
 step() {
     name=$1 base=$2
-    git worktree add -q -b work/$name $trees/$name $base
+    tree add -q -b work/$name $trees/$name $base
     (cd $trees/$name; WORK_OF_IT; git add -A; git commit -q -m $name)
-    git worktree add -q --detach $trees/$name.check work/$name
+    tree add -q --detach $trees/$name.check work/$name
     (cd $trees/$name.check; sh check.sh)
-    git worktree remove --force $trees/$name.check
+    tree remove --force $trees/$name.check
     exec 9> $trees/lock
     flock 9
-    git worktree add -q --detach $trees/$name.merge main
+    tree add -q --detach $trees/$name.merge main
     (cd $trees/$name.merge; git merge -q --no-ff -m "Merge $name" work/$name; sh check.sh)
     git merge -q --ff-only $(git -C $trees/$name.merge rev-parse HEAD)
-    git worktree remove --force $trees/$name.merge
-    git worktree remove --force $trees/$name
+    tree remove --force $trees/$name.merge
+    tree remove --force $trees/$name
     exec 9>&-
 }
 chain() { step $1-1 main; step $1-2 work/$1-1; step $1-3 work/$1-2; }

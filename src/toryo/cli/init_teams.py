@@ -184,7 +184,7 @@ def without_model(name: str, command: str, rules: Rules) -> str:
 
 
 def of_equals(name: str, providers: Sequence[str], count: int, rules: Rules) -> str:
-    """So many workers without a manager, and no task; several providers share them. Without one, they run commands."""
+    """That many workers without a manager, and no task. Several providers share them; without one they run commands."""
     project, used = _word(id_from(name)), crew(providers, count)
     counts = [(each, len(range(place, count, len(used)))) for place, each in enumerate(used)] or [("command", count)]
     workers = "".join(
