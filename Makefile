@@ -155,7 +155,7 @@ recording: $(READY) $(PAGES) ## record the dashboard while the demo runs into do
 pictures: $(READY) ## record the demo for the README into docs/pictures/demo.svg
 	$(BIN)/python docs/pictures.py $(ARGS)
 
-bench: $(READY) $(PAGES) ## measure the targets beside their floors and rivals, into benchmarks/results.md (under 8 minutes)
+bench: $(READY) $(PAGES) ## measure the targets beside their floors and rivals, into benchmarks/results.md (under 9 minutes)
 	$(BIN)/python benchmarks/report.py $(ARGS)
 
 reliability: $(READY) ## run what is quick of the evidence, write docs/reliability.md from the last runs (ARGS=--last: run nothing; ARGS=--long: the faults of the world too)

@@ -95,4 +95,6 @@ TARGETS = {
     "T16 event": _most("an event to the changed card, p95, board of 5,000", 200, "ms", needs=CHROMIUM),
     "T16 graph": _most("a graph of 5,000 tasks is ready", 1000, "ms", needs=CHROMIUM),
     "T16 long tasks": _most("tasks of the main thread over 100 ms, seven views of 5,000", 0, "tasks", needs=CHROMIUM),
+    "T18": _most("twelve tasks in four chains, from the file to the last merge", 1.5, of="a shell loop"),
+    "T18 idle": _most("launches of these without work", 0, "launches"),
 }

@@ -164,6 +164,11 @@ def providers(machine: Machine) -> dict[str, str | None]:
     return {agent.id: agent.provider for agent in manifest.read(machine.place / "toryo.yaml").agents}
 
 
+def settings(machine: Machine) -> dict[str, Any]:
+    """Those of the project in the file that was written."""
+    return manifest.read(machine.place / "toryo.yaml").projects[0].settings
+
+
 def test_init_without_agent_programs_writes_a_team_that_runs_commands_and_says_how_to_get_one(machine: Machine) -> None:
     ended = machine.toryo("init")
     assert ended.code == 0
@@ -340,6 +345,95 @@ def test_init_in_a_clone_makes_the_data_directory_and_keeps_the_file(machine: Ma
     assert file.read_text() == "projects: []\n"
 
 
+def test_whatever_is_written_tasks_start_when_they_are_ready_and_the_first_one_when_you_say_so(
+    machine: Machine,
+) -> None:
+    machine.install("claude")
+    for words in (("--provider", "none"), ("--provider", "claude"), ("--workers", "2")):
+        seen(machine, *words)
+        file = machine.place / "toryo.yaml"
+        assert settings(machine)["start"] == "when_ready"
+        assert {task.status for task in manifest.read(file).tasks} <= {"backlog"}, words
+        file.unlink()
+
+
+@pytest.mark.parametrize("words", [("--provider", "none"), ("--provider", "claude"), ("--workers", "2")])
+def test_in_a_repository_with_a_commit_each_task_gets_a_worktree(machine: Machine, words: tuple[str, str]) -> None:
+    machine.install("claude")
+    seen(machine, *words)
+    assert "isolation" not in settings(machine), "there is no repository"
+    (machine.place / "toryo.yaml").unlink()
+    make_repository(machine)
+    seen(machine, *words)
+    assert settings(machine)["isolation"] == "worktree"
+
+
+def test_what_is_said_of_checks_and_merges_is_written_for_every_team(machine: Machine) -> None:
+    machine.install("claude")
+    make_repository(machine)
+    for words in (("--provider", "none"), ("--provider", "claude"), ("--workers", "2")):
+        seen(machine, *words, "--check", "make test", "--check", 'echo "a: #b" | grep {a}', "--merge", "automatic")
+        found = settings(machine)
+        assert found["merge_queue"] == "automatic"
+        assert found["required_checks"] == [{"command": "make test"}, {"command": 'echo "a: #b" | grep {a}'}]
+        (machine.place / "toryo.yaml").unlink()
+
+
+@pytest.mark.parametrize(
+    ("installed", "count", "expected"),
+    [
+        ([], 3, {"w-1": "command", "w-2": "command", "w-3": "command"}),
+        (["claude"], 1, {"w-1": "claude"}),
+        (["claude", "codex"], 3, {"w-claude-1": "claude", "w-claude-2": "claude", "w-codex-1": "codex"}),
+        (["claude", "codex"], 1, {"w-1": "claude"}),
+    ],
+)
+def test_equal_workers_are_made_of_the_programs_there_are_and_get_no_task(
+    machine: Machine, installed: list[str], count: int, expected: dict[str, str]
+) -> None:
+    for name in installed:
+        machine.install(name)
+    ended = machine.toryo("init", "--yes", "--workers", str(count))
+    assert ended.code == 0, ended.err
+    assert providers(machine) == expected
+    assert manifest.read(machine.place / "toryo.yaml").tasks == []
+    assert "toryo task add TITLE --assignee any" in ended.out
+    assert ("not used: codex." in ended.out) is (len(installed) > count)
+
+
+def test_who_has_more_workers_than_a_coordinator_starts_at_once_is_told_how_all_of_them_work(machine: Machine) -> None:
+    assert "toryo up --max-concurrent 8" in machine.toryo("init", "--yes", "--workers", "8").out
+
+
+@pytest.mark.parametrize(
+    ("repository", "words", "told"),
+    [
+        ("none", ("--workers", "0"), "--workers"),
+        ("none", ("--workers", "1000"), "--workers"),
+        ("none", ("--check", ""), "--check is empty."),
+        ("none", ("--check", *["true", "--check"] * 60, "true"), "at most"),
+        ("none", ("--merge", "automatic"), "--merge automatic needs a git worktree for each task."),
+        ("none", ("--merge", "manual"), "Run git init there and commit once"),
+        ("empty", ("--merge", "automatic"), "has no commit yet. Create a first commit there."),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason_and_nothing_is_written(
+    machine: Machine, repository: str, words: tuple[str, ...], told: str
+) -> None:
+    if repository == "empty":
+        subprocess.run(["git", "init", "-q"], cwd=machine.place, check=True, env=machine.environment)
+    ended = machine.toryo("init", "--yes", *words)
+    assert ended.code == 2
+    assert told in ended.err
+    assert [path.name for path in machine.place.iterdir() if path.name != ".git"] == []
+
+
+def test_a_file_that_is_there_is_not_given_other_workers(machine: Machine) -> None:
+    (machine.place / "toryo.yaml").write_text("projects: []\n")
+    for words in (("--workers", "2"), ("--check", "true"), ("--merge", "manual")):
+        assert "already exists" in machine.toryo("init", "--yes", *words).err
+
+
 @pytest.mark.deep
 def test_up_in_a_clone_says_that_the_data_directory_is_not_the_projects_own(machine: Machine) -> None:
     (machine.place / "toryo.yaml").write_text("projects: []\n")
@@ -391,23 +485,17 @@ def test_at_a_terminal_init_asks_and_asks_again_after_a_bad_answer(terminals: li
     assert manifest.read(machine.place / "toryo.yaml").projects[0].id == "old-mill"
 
 
-@pytest.mark.parametrize(("answer", "isolation"), [("y", "worktree"), ("", None)])
-def test_worktrees_are_offered_in_a_repository_with_a_commit_and_are_not_the_default(
-    terminals: list[Terminal], machine: Machine, answer: str, isolation: str | None
+def test_in_a_repository_nothing_more_is_asked_and_each_task_gets_a_worktree(
+    terminals: list[Terminal], machine: Machine
 ) -> None:
     machine.install("claude")
     make_repository(machine)
     terminal = opened(terminals, machine)
-    for question in (
-        "Name of the project [bakery]: ",
-        "[claude]: ",
-        "which you merge afterwards? [y/N]: ",
-    ):
+    for question in ("Name of the project [bakery]: ", "[claude]: "):
         terminal.until(question)
-        terminal.type(f"{answer if 'merge' in question else ''}\n")
+        terminal.type("\n")
     assert terminal.ended() == 0
-    settings = manifest.read(machine.place / "toryo.yaml").projects[0].settings
-    assert settings.get("isolation") == isolation
+    assert settings(machine)["isolation"] == "worktree"
 
 
 # --- and then it works -----------------------------------------------------------------------------------------------

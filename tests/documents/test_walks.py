@@ -96,6 +96,12 @@ def _has_left(reader: Reader, agent: str) -> None:
         assert time.monotonic() < until, f"{agent} does not leave"
 
 
+def _is_merged(reader: Reader, many: int) -> None:
+    until = time.monotonic() + 100
+    while (listed := reader.toryo("merge-queue", "list").out).count("merged into main") < many:
+        assert time.monotonic() < until, listed
+
+
 # --- the first pages -------------------------------------------------------------------------------------------------
 
 
@@ -108,12 +114,21 @@ def _agents(reader: Reader) -> None:
 def _readme(reader: Reader) -> None:
     reader.leave_out("make demo", CHECKOUT)
     reader.leave_out("make setup &&", CHECKOUT)
-    reader.at("棚 の上", "my-project")
+    place = reader.at("棚 の上", "my-project")
+    make_repository(place)
+    (place / "Makefile").write_text("test:\n\ttest -d .\n")
+    reader.type("git add Makefile && git commit -q -m tests")
     reader.read("toryo init --yes --provider none")
-    printed = reader.read("toryo apply toryo.yaml        #")
-    assert "created project my-project" in printed
-    assert "Look around" in printed
-    reader.read("toryo chat runner", fails=("toryo chat",))  # there is nobody at a terminal
+    assert "created project my-project" in reader.read("toryo apply toryo.yaml --yes")
+    for task in ("a3", "b3", "c3", "d3"):
+        reader.type(f"toryo task watch {task}")
+    _is_merged(reader, 12)
+    assert reader.read("toryo task list  ").count("✔ completed") == 12
+    assert {(place / f"{chain}.txt").read_text() for chain in "abcd"} == {"1\n2\n3\n"}
+    reader.read("toryo task request-changes b2")
+    _is_merged(reader, 13)
+    assert (place / "b.txt").read_text() == "one two three\n"
+    reader.read("toryo chat w-1", fails=("toryo chat",))  # there is nobody at a terminal
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
     reader.type("toryo project edit my-project --set budget_per_day=5")
     assert "stopped " in reader.read("toryo project pause my-project")

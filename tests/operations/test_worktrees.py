@@ -511,6 +511,17 @@ def test_requested_changes_are_made_by_a_task_of_the_same_agent_that_starts_from
     assert (event["task_id"], event["data"]["in"]) == (task, made["task_id"])
 
 
+def test_requested_changes_can_come_with_the_command_that_makes_them(yard: Yard) -> None:
+    task = yard.worked("w1", title="Prices")
+    made = sent_back(yard, task, context={"command": "round prices", "changes_to": "tsk_other"})
+    assert yard.world.owner.call("show_task", task_id=made)["task"]["context"] == {
+        "command": "round prices",
+        "changes_to": task,
+    }
+    refused = {"task_id": task, "text": "More", "context": ["round"]}
+    yard.world.owner.refused("request_changes", "validationError", **refused)
+
+
 @pytest.mark.parametrize("end", ["completed", "failed", "cancelled"])
 def test_what_was_sent_back_waits_for_nobody_until_the_task_that_changes_it_ends(yard: Yard, end: str) -> None:
     task = yard.worked("w1")

@@ -6,13 +6,14 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from toryo import data_directories
+from toryo.chosen_ids import MOST_REPLICAS
 from toryo.cli import init_teams, manifest_file, output, terminal_questions, wider_rights
 from toryo.cli.agent_programs import KNOWN
 from toryo.cli.command_context import Here, command, flag, option
@@ -46,17 +47,36 @@ def init(
             " that are logged in).",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        option(
+            "N",
+            "Create N equal workers and no first task, instead of a manager and two workers.",
+            min=1,
+            max=MOST_REPLICAS,
+        ),
+    ] = None,
+    check: Annotated[
+        list[str] | None, option("CMD", "A command that must succeed before a task is completed; repeatable.")
+    ] = None,
+    merge: Annotated[
+        Literal["automatic", "manual"] | None,
+        option("automatic|manual", "Merge finished work in a queue: all of it, or what you add (default: no queue)."),
+    ] = None,
 ) -> None:
-    """Create a toryo.yaml for this directory. It uses the agent programs that are installed. Also creates a data
-    directory outside of this one, and .toryo/, which refers to it; in a clone that has a toryo.yaml, only these."""
+    """Create a toryo.yaml for this directory. It uses the agent programs that are installed; in a git repository, each
+    task gets a worktree. Also creates a data directory outside of this one, and .toryo/, which refers to it; in a clone
+    that has a toryo.yaml, only these."""
     from toryo.cli import agent_programs
 
     directory = dir.expanduser().resolve()
     if not directory.is_dir():
         raise Misuse(f"{directory} is not a directory.", "Create it, or choose another one with --dir.")
     team = directory / TEAM
-    if team.exists() and (provider or data_directories.project_directory(directory) == directory):
+    asked_for = provider or workers or check or merge
+    if team.exists() and (asked_for or data_directories.project_directory(directory) == directory):
         raise Misuse(f"{team} already exists.", f"Edit it, then run: toryo apply {TEAM}")
+    rules = _rules(directory, check or [], merge)
     ask = terminal_questions.possible(here) and not yes
     if sys.stderr.isatty() and not here.json:
         output.say("Looking for agent programs and their logins ...")
@@ -70,7 +90,8 @@ def init(
         return
     if not here.json:
         _print_found(found)
-    plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
+    crew = _asked(directory, wanted, found, workers) if ask else _by_default(directory, wanted, found)
+    plan = Plan(crew.name, crew.providers, crew.command, workers, rules)
     place = _data_directory(directory)
     team.write_text(plan.text(), encoding="utf-8")
     document = {
@@ -78,7 +99,7 @@ def init(
         "file": str(team),
         "project_id": init_teams.id_from(plan.name),
         "data_dir": str(place),
-        "providers": init_teams.crew(plan.providers) or ["command"],
+        "providers": plan.crew or ["command"],
         "programs": [program.document() for program in found],
     }
     here.answer(document, lambda: _print_next(team, place, plan, found))
@@ -140,19 +161,56 @@ def apply(
 # --- who is to work --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The file to write. Without providers, an agent that runs commands."""
+class Crew(NamedTuple):
+    """Who is to work. Without providers, agents that run commands; `command` is that of the first task."""
 
     name: str
     providers: Sequence[str]
     command: str = LOOK
-    isolated: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The file to write."""
+
+    name: str
+    providers: Sequence[str]
+    command: str = LOOK
+    workers: int | None = None
+    """How many equal ones; None: the team with a manager, or one agent that runs commands."""
+    rules: init_teams.Rules = field(default_factory=init_teams.Rules)
+
+    @property
+    def agents(self) -> int:
+        return self.workers or init_teams.AGENTS
+
+    @property
+    def crew(self) -> list[str]:
+        """The providers that get an agent."""
+        return init_teams.crew(self.providers, self.agents)
 
     def text(self) -> str:
+        if self.workers is not None:
+            return init_teams.of_equals(self.name, self.providers, self.workers, self.rules)
         if self.providers:
-            return init_teams.of_models(self.name, self.providers, isolated=self.isolated)
-        return init_teams.without_model(self.name, self.command)
+            return init_teams.of_models(self.name, self.providers, self.rules)
+        return init_teams.without_model(self.name, self.command, self.rules)
+
+
+def _rules(directory: Path, checks: Sequence[str], merge: str | None) -> init_teams.Rules:
+    """How the work is kept apart, checked and merged. Raises Misuse for what is not possible here."""
+    from toryo.coordinator import worktrees
+    from toryo.domain.errors import Refusal
+    from toryo.domain.projects import Settings
+
+    trouble = worktrees.trouble(directory)
+    if trouble and merge is not None:
+        raise Misuse(f"--merge {merge} needs a git worktree for each task. {trouble}", "Nothing was written.")
+    try:
+        Settings().changed({"required_checks": [{"command": each} for each in checks]})
+    except Refusal as refusal:
+        raise Misuse(f"--check: {refusal.message}", refusal.instruction) from None
+    return init_teams.Rules(not trouble, merge, checks)
 
 
 def _wanted(named: Sequence[str], found: Sequence[Program]) -> list[str] | None:
@@ -185,9 +243,9 @@ def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _by_default(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
+def _by_default(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Crew:
     providers = [program.name for program in found if program.ready] if wanted is None else wanted
-    return Plan(_name_of(directory), providers)
+    return Crew(_name_of(directory), providers)
 
 
 def _name_of(directory: Path) -> str:
@@ -197,13 +255,13 @@ def _name_of(directory: Path) -> str:
 # --- at a terminal ---------------------------------------------------------------------------------------------------
 
 
-def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
+def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program], workers: int | None) -> Crew:
     """What is answered wrongly is asked again."""
     name = terminal_questions.answer("Name of the project", _name_of(directory), _named)
-    providers = _ask_for_providers(found) if wanted is None else list(wanted)
-    if not providers:
-        return Plan(name, [], command=terminal_questions.answer("Command to run as the first task", LOOK))
-    return Plan(name, providers, isolated=_has_commits(directory) and _ask_for_worktrees())
+    providers = _ask_for_providers(found, workers or init_teams.AGENTS) if wanted is None else list(wanted)
+    if providers or workers is not None:
+        return Crew(name, providers)
+    return Crew(name, [], terminal_questions.answer("Command to run as the first task", LOOK))
 
 
 def _named(text: str) -> str:
@@ -212,7 +270,7 @@ def _named(text: str) -> str:
     return text.strip()
 
 
-def _ask_for_providers(found: Sequence[Program]) -> list[str]:
+def _ask_for_providers(found: Sequence[Program], most: int) -> list[str]:
     startable = [program.name for program in found if program.ok]
     if not startable:
         return []
@@ -221,21 +279,10 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
     def read(text: str) -> list[str]:
         return _chosen(text.replace(",", " ").split(), found)
 
-    most = init_teams.AGENTS
-    question = f"Which programs should run the {most} agents? Up to {most} of {' '.join(startable)}, or {NONE}"
-    chosen: list[str] = terminal_questions.answer(question, " ".join(init_teams.crew(ready)) or NONE, read)
+    agents = f"the {most} agents" if most > 1 else "the agent"
+    question = f"Which programs should run {agents}? Up to {most} of {' '.join(startable)}, or {NONE}"
+    chosen: list[str] = terminal_questions.answer(question, " ".join(init_teams.crew(ready, most)) or NONE, read)
     return chosen
-
-
-def _ask_for_worktrees() -> bool:
-    return terminal_questions.yes("Give each task its own git worktree, which you merge afterwards?")
-
-
-def _has_commits(directory: Path) -> bool:
-    """Whether it lies in a git repository of which a worktree could be made."""
-    from toryo.coordinator import worktrees
-
-    return worktrees.possible(directory)
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -261,33 +308,60 @@ def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -
     typed = output.program()
     output.done(f"created {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
     output.done(*_stored(place))
-    if left_out := init_teams.left_out(plan.providers):
+    if left_out := init_teams.left_out(plan.providers, plan.agents):
         output.done(f"not used: {', '.join(left_out)}. To use one, change `provider` of an agent in {TEAM}")
     for each in found:
-        if each.name in init_teams.crew(plan.providers) and not each.ready:
+        if each.name in plan.crew and not each.ready:
             output.done(f"{each.name} may not be logged in. {each.instruction}")
     if not plan.providers:
         output.done(_how_to_get_a_model(found, typed))
-    output.done(*_next())
-    if plan.providers:
-        project = init_teams.id_from(plan.name)
+    output.done(*_next(plan.workers or 1, confirmed=plan.rules.merge == "automatic"))
+    project = init_teams.id_from(plan.name)
+    if plan.workers is not None:
+        more = "" if plan.providers else """ --context '{"command": "…"}'"""
+        output.done(f"  {typed} task add TITLE --assignee any{more}")
+    else:
         output.done(f"  {typed} task list --project {project}", f"  {typed} task move TASK in_progress")
-        output.done("The last command starts the first task. From then on it costs tokens.")
+    if plan.rules.isolated:
+        output.done(f"Each task has a git worktree of its own. {_merging(plan.rules.merge, typed)}")
+    if plan.providers:
+        starts = "starts a task" if plan.workers is not None else "starts the first task"
+        output.done(f"The last command {starts}. From then on it costs tokens.")
+
+
+def _merging(merge: str | None, typed: str) -> str:
+    if merge == "automatic":
+        return "What is finished and passes its checks is merged by itself."
+    how = "merge-queue add TASK" if merge else "task merge TASK"
+    return f"To merge the work of a finished task: {typed} {how}"
 
 
 def _stored(place: Path) -> list[str]:
     return [f"The server's data will be stored in {shlex.quote(str(place))}"]
 
 
-def _next() -> list[str]:
+def _next(agents: int = 1, *, confirmed: bool = False) -> list[str]:
+    """`confirmed`: what `apply` would ask about was typed just now."""
+    from toryo.coordinator.limits import Limits
+
     typed = output.program()
-    return ["Next, in this directory:", f"  {typed} up                # in another terminal", f"  {typed} apply {TEAM}"]
+    up = f"up --max-concurrent {agents}" if agents > Limits().max_concurrent else "up"
+    return [
+        "Next, in this directory:",
+        f"  {f'{typed} {up}':<22}  # in another terminal",
+        f"  {typed} apply {TEAM}{' --yes' if confirmed else ''}",
+    ]
 
 
 def _crew(plan: Plan) -> str:
+    if plan.workers is not None:
+        workers = "1 worker" if plan.workers == 1 else f"{plan.workers} workers"
+        return (
+            f"{workers} with {', '.join(plan.crew)}" if plan.crew else f"{workers} that run commands, without a model"
+        )
     if not plan.providers:
         return "one agent that runs commands, without a model"
-    return f"a manager and two workers with {', '.join(init_teams.crew(plan.providers))}"
+    return f"a manager and two workers with {', '.join(plan.crew)}"
 
 
 def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:

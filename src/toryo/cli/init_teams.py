@@ -1,31 +1,43 @@
-"""The teams that `toryo init` writes: a toryo.yaml for a crew of models, and one that needs no model at all.
+"""The teams that `toryo init` writes: a toryo.yaml for a crew of models, for equal workers, and for an agent without a
+model.
 
 Only text is made here. What is asked and where it is written is init_apply.py; what the keys mean is manifest.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from toryo import chosen_ids
 
 FILE = "toryo.yaml"
 RESULT = "TOUR.md"
 TITLE = "A tour of this directory"
+WORKER = "w"
+"""What equal workers are called: w-1, w-2 …"""
 
 _HEAD = """\
-# A team and its first task; `toryo apply {file}` creates or updates everything below; run it again after each change.
+# A team; `toryo apply {file}` creates or updates everything below; run it again after each change.
 # An unknown key is answered with the valid ones; docs/reference/manifest.md in Toryo's source explains them all.
 
 projects:
   - id: {id}
     name: {name}
     directory: .
+    settings:
+      start: when_ready           # tasks in todo start by themselves, one after the other for each agent
+{settings}
 """
+
+_OF_ALL_MODELS = """\
+      decomposition: optional     # workers do small tasks whole: fewer tokens
+      budget_per_day: 5           # US dollars, of programs that tell their cost or have prices
+      tokens_per_day: 20000000    # input and output, of all programs; agents stop when either is used up"""
 
 _WITHOUT_MODEL = """
 agents:
-  # Runs the command of its task in the project's directory: tests, linters, builds.
+  # Runs the command of its task: tests, linters, builds.
   - id: runner
     role: worker
     provider: command
@@ -33,21 +45,40 @@ agents:
 
 tasks:
   - project: {id}
-    title: Look around
+    title: {title}
     assignee: runner
-    status: in_progress
+    status: backlog               # `toryo task move TASK in_progress` starts it
     context:
       command: {command}
 """
 
-_OF_MODELS = """\
-    settings:
-      start: when_ready           # tasks in todo start by themselves, one after the other for each agent
-      decomposition: optional     # workers do small tasks whole: fewer tokens
-      budget_per_day: 5           # US dollars, of programs that tell their cost or have prices
-      tokens_per_day: 20000000    # input and output, of all programs; agents stop when either is used up
-{isolation}
+_EQUAL = """
+agents:{workers}
 
+# `toryo task add TITLE --assignee any` files a task for the first of them that is free. Here you can list tasks, too:
+# tasks:
+#   - {{project: {id}, title: First, assignee: any, {work}}}
+#   - {{project: {id}, title: Second, assignee: any, depends_on: [First], {work}}}
+"""
+
+_WORKER = """
+  - id: {worker}
+    replicas: {count}                   # {worker}-1, {worker}-2 …
+    role: worker
+    provider: {provider}
+    projects: [{id}]
+"""
+
+_MAKES = """\
+    provider_options: {{permissions: edit}}       # read: look at files; full: run commands, too, as you would
+    system_prompt: |
+      You make what your task asks for, in the project's directory, and nothing besides.
+      Read what is there first, and go on in its style. Make the smallest change that does it, and leave no
+      half-finished files. Say in your summary which files you made or changed, and what you are not sure of. If
+      something you need is missing, report blocked and say what.
+"""
+
+_OF_MODELS = """
 # What an agent's program may do by itself stands in provider_options.permissions:
 #   read: look at files (default of managers).  edit: change files, too (default of workers).
 #   full: run commands, too, as you would (only where it stands here).
@@ -108,45 +139,84 @@ tasks:
 """
 
 _ISOLATED = "      isolation: worktree         # each task has a git worktree; `toryo task merge TASK` brings it in"
+_IN_A_QUEUE = "      isolation: worktree         # each task has a git worktree"
 _SHARED = (
     "      # isolation: worktree       # in a git repository: a worktree for each task, merged by `toryo task merge`"
 )
+_MERGED = {
+    "automatic": "      merge_queue: automatic      # finished work is merged by itself, if it passes the checks",
+    "manual": "      merge_queue: manual         # `toryo merge-queue add TASK` merges it, if it passes the checks",
+}
+_CHECKS = "      required_checks:            # must succeed before a task is completed, and before it is merged"
+LOOK_AROUND = "Look around"
 
 
-def of_models(name: str, providers: Sequence[str], *, isolated: bool = False) -> str:
+class Rules(NamedTuple):
+    """How the project's work is kept apart, checked and merged."""
+
+    isolated: bool = False
+    merge: str | None = None
+    checks: Sequence[str] = ()
+
+    def lines(self) -> Iterator[str]:
+        """As settings in the file."""
+        yield (_IN_A_QUEUE if self.merge else _ISOLATED) if self.isolated else _SHARED
+        if self.merge is not None:
+            yield _MERGED[self.merge]
+        if self.checks:
+            yield _CHECKS
+            yield from (f"        - command: {_quoted(each)}" for each in self.checks)
+
+
+def of_models(name: str, providers: Sequence[str], rules: Rules) -> str:
     """A manager and two workers; with several providers the workers are of different ones."""
     lead, builder, reviewer = (crew(providers) * 3)[:3]
-    return (_HEAD + _OF_MODELS).format(
-        file=FILE,
-        id=_word(id_from(name)),
-        name=_quoted(name),
-        isolation=_ISOLATED if isolated else _SHARED,
-        lead=lead,
-        builder=builder,
-        reviewer=reviewer,
-        title=TITLE,
-        result=RESULT,
+    return _head(name, rules, models=True) + _OF_MODELS.format(
+        id=_word(id_from(name)), lead=lead, builder=builder, reviewer=reviewer, title=TITLE, result=RESULT
     )
 
 
-AGENTS = 3
-"""How many agents the team has."""
-
-
-def crew(providers: Sequence[str]) -> list[str]:
-    """Those of the providers that get an agent."""
-    return list(providers[:AGENTS])
-
-
-def left_out(providers: Sequence[str]) -> list[str]:
-    """Those that get none."""
-    return list(providers[AGENTS:])
-
-
-def without_model(name: str, command: str) -> str:
+def without_model(name: str, command: str, rules: Rules) -> str:
     """One agent that runs the command of its task."""
-    text = _HEAD + _WITHOUT_MODEL
-    return text.format(file=FILE, id=_word(id_from(name)), name=_quoted(name), command=_quoted(command))
+    return _head(name, rules) + _WITHOUT_MODEL.format(
+        id=_word(id_from(name)), title=LOOK_AROUND, command=_quoted(command)
+    )
+
+
+def of_equals(name: str, providers: Sequence[str], count: int, rules: Rules) -> str:
+    """That many workers without a manager, and no task. Several providers share them; without one they run commands."""
+    project, used = _word(id_from(name)), crew(providers, count)
+    counts = [(each, len(range(place, count, len(used)))) for place, each in enumerate(used)] or [("command", count)]
+    workers = "".join(
+        _WORKER.format(worker=_of(each, counts), count=many, provider=each, id=project)
+        + (_MAKES.format() if used else "")
+        for each, many in counts
+    )
+    work = "description: …" if used else 'context: {command: "make"}'
+    return _head(name, rules, models=bool(used)) + _EQUAL.format(id=project, workers=workers.rstrip(), work=work)
+
+
+def _of(provider: str, counts: Sequence[tuple[str, int]]) -> str:
+    return WORKER if len(counts) == 1 else f"{WORKER}-{provider}"
+
+
+def _head(name: str, rules: Rules, *, models: bool = False) -> str:
+    settings = "\n".join([*([_OF_ALL_MODELS] if models else []), *rules.lines()])
+    return _HEAD.format(file=FILE, id=_word(id_from(name)), name=_quoted(name), settings=settings)
+
+
+AGENTS = 3
+"""How many agents the team with a manager has."""
+
+
+def crew(providers: Sequence[str], agents: int = AGENTS) -> list[str]:
+    """Those of the providers that get an agent."""
+    return list(providers[:agents])
+
+
+def left_out(providers: Sequence[str], agents: int = AGENTS) -> list[str]:
+    """Those that get none."""
+    return list(providers[agents:])
 
 
 def id_from(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, shell_completion, terminal_questions
+from toryo.cli import output, shell_completion, task_options, terminal_questions
 from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Failure, Misuse
 from toryo.cli.reconnecting import following
@@ -117,10 +117,12 @@ def request_changes(
     here: Here,
     task: Id,
     text: Annotated[str, argument("TEXT", "What has to change.")],
+    context: task_options.Context = None,
 ) -> None:
     """Request changes to what a completed task has done. A new task for the same agent makes them; until it ends, the
     review waits for it."""
-    answer = here.send("POST", f"/tasks/{task}/worktree/changes", {"text": text})
+    body = {"text": text, "context": task_options.given_context(context)}
+    answer = here.send("POST", f"/tasks/{task}/worktree/changes", body)
     made = answer["changes_requested"]
     waits = f"It is not started yet. {answer['waits']}" if "waits" in answer else ""
     here.answer(answer, lambda: output.done(*filter(None, [f"created {made['task_id']}: {made['title']}", waits])))

@@ -6,7 +6,9 @@ What depends on the work and has not begun waits for the changes; the agents of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from toryo import provider_options
 from toryo.domain import creation_rules, pools
@@ -105,8 +107,15 @@ def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
 # --- as people and managers request it --------------------------------------------------------------------------------
 
 
-def request(call: Call, task: Task, text: str, title: str | None = None) -> tuple[Task, str | None]:
-    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. Raises Refusal."""
+def request(
+    call: Call,
+    task: Task,
+    text: str,
+    title: str | None = None,
+    context: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[Task, str | None]:
+    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. `context`: what
+    the agent is given besides that of the work. Raises Refusal."""
     tree = call.tree_state(task).tree
     done = task.status is Status.COMPLETED
     work = requested_changes.work_of(call, subtask_work.holder(call, tree, task, completed=True) if done else task)
@@ -133,7 +142,7 @@ def request(call: Call, task: Task, text: str, title: str | None = None) -> tupl
         dependencies=(newest.id,),
         assignee_id=None if pool is not None or author.for_queue else assignee(call, author),
         agent_type=author.agent_type,
-        context=requested_changes.context_for(newest, given=details.context),
+        context=requested_changes.context_for(newest, given=_with(details.context, context)),
         acceptance=details.acceptance,
         touches=author.touches,
         start=Start.MANUAL if manager is None else Start.WHEN_READY,
@@ -150,6 +159,10 @@ def request(call: Call, task: Task, text: str, title: str | None = None) -> tupl
         waits = place["message"]
     _hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
     return call.task(made.id), waits
+
+
+def _with(given: Any, context: Mapping[str, Any]) -> Any:
+    return {**given, **context} if isinstance(given, dict) else dict(context) or given
 
 
 def _others(call: Call, task: Task, manager: Agent, parent: Task | None) -> Pool | None:

@@ -4,7 +4,7 @@ work. `changes_tasks.py` has how.
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from pydantic import Field
 
@@ -24,6 +24,9 @@ class RequestTaskChanges(Parameters):
     task_id: Id = Field(description="The completed task whose work was reviewed.")
     text: Text = Field(min_length=1, pattern=r"\S", description="What has to change: the description of the new task.")
     title: Title | None = Field(None, description="The title of the new task; default: Changes to: …")
+    context: dict[str, Any] | None = Field(
+        None, description="Data for the new task, such as the command of an agent without a model."
+    )
 
 
 class RequestChanges(Parameters):
@@ -55,7 +58,7 @@ def request_task_changes(call: Call, wanted: RequestTaskChanges) -> ChangesReque
     """Request changes to what a completed task has done. Creates a task for the same agent, and starts it if that is
     possible. Until it ends, the review waits for it."""
     call.enter(call.task(wanted.task_id).project_id)
-    return _requested(call, wanted.task_id, wanted.text, wanted.title)
+    return _requested(call, wanted.task_id, wanted.text, wanted.title, wanted.context)
 
 
 @operation(
@@ -74,8 +77,10 @@ def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
     return answer
 
 
-def _requested(call: Call, task_id: str, text: str, title: str | None = None) -> ChangesRequested:
-    made, waits = changes_tasks.request(call, call.task(task_id), text, title)
+def _requested(
+    call: Call, task_id: str, text: str, title: str | None = None, context: dict[str, Any] | None = None
+) -> ChangesRequested:
+    made, waits = changes_tasks.request(call, call.task(task_id), text, title, context or {})
     shown = requested_changes.as_answer(made)
     assert shown is not None
     answer: ChangesRequested = {"success": True, "task_id": task_id, "changes_requested": shown}
