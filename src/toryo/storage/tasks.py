@@ -91,13 +91,17 @@ _of_agent = _t.c.assignee_id == _p("agent_id")
 _of_pool = sa.and_(_t.c.assignee_id.is_(None), _t.c.pool.is_not(None))
 
 
+_IN_LINE = (_t.c.assignee_id, _t.c.start, *ORDER)
+"""PostgreSQL does not see that what is null has one value: with these it sees that an index has the order."""
+
+
 def _ready(*conditions: sa.ColumnElement[bool], index: str = "tasks_in_line") -> sa.Select[Any]:
     """Of the tasks that wait for no other one, those that come first."""
     return (
         by_index(ROWS.select(), _t, index)
         .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line)
         .where(*conditions)
-        .order_by(*ORDER)
+        .order_by(*(ORDER if index == "tasks_in_pool" else _IN_LINE))
         .limit(_p("most", type_=sa.Integer))
     )
 
@@ -199,7 +203,7 @@ def _nearest_before(line: sa.ColumnElement[bool], *started: sa.ColumnElement[boo
     return (
         by_index(sa.select(_t.c.id, _t.c.title, *ORDER[:-1]), _t, "tasks_in_line")
         .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line, *started, _before(ORDER))
-        .order_by(*_BACKWARDS)
+        .order_by(*(column.desc() for column in _IN_LINE))
         .limit(_p("most", type_=sa.Integer))
     )
 
