@@ -110,12 +110,12 @@ _parts, _by_toryo = _t.c.parent_id.is_not(None), _t.c.start == Start.WHEN_READY.
 _INDEX_OF = {False: "tasks_in_line", True: "tasks_parts_in_line"}
 
 
-def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> Statement:
-    return Statement(_ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts]))
+def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> sa.Select[Any]:
+    return _ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts])
 
 
-_READY_BY_PROJECT = {parts: _ready_of_agent(_t.c.start.is_(None), parts=parts) for parts in (False, True)}
-_READY = {parts: _ready_of_agent(_by_toryo, parts=parts) for parts in (False, True)}
+_READY_BY_PROJECT = {parts: Statement(_ready_of_agent(_t.c.start.is_(None), parts=parts)) for parts in (False, True)}
+_READY = {parts: Statement(_ready_of_agent(_by_toryo, parts=parts)) for parts in (False, True)}
 _most = _p("most", type_=sa.Integer)
 _in_one_pool = _ready(_of_pool, _by_toryo, _t.c.pool == sa.literal_column("k.value"), index="tasks_in_pool")
 _ids_in_one_pool = Statement(_in_one_pool.with_only_columns(_t.c.id)).sqlite.text
