@@ -29,17 +29,24 @@ from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
+AT_ONCE = 10_000
 MOST = 20
 """As many as the server looks at, at a time."""
 
 
 def fill(world: World, like: str, many: int, **changes: str) -> None:
     """Tasks that are as this one but for these columns, each an SQL expression in which n counts."""
+    for begin in range(0, many, AT_ONCE):
+        _fill(world, like, begin + 1, min(begin + AT_ONCE, many), changes)
+    world.database.write(planner.collect)
+
+
+def _fill(world: World, like: str, first: int, last: int, changes: dict[str, str]) -> None:
     columns = [column.name for column in schema.tasks.columns]
     values = {name: f"tasks.{name}" for name in columns}
     values |= {"id": "'tsk_b' || n || tasks.id", "root_id": "'tsk_b' || n || tasks.id", "line_at": "line_at + n"}
     values |= {"created_at": "created_at + n", **changes}
-    numbers = f"WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {many}) "
+    numbers = f"WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last}) "
     listed = ", ".join(values[name] for name in columns)
     insert = (
         f"INSERT INTO tasks ({', '.join(columns)}) {numbers} SELECT {listed} FROM tasks, numbers WHERE id = '{like}'"
@@ -47,7 +54,6 @@ def fill(world: World, like: str, many: int, **changes: str) -> None:
 
     def work(connection: Connection) -> None:
         connection.run(Statement(sa.text(insert)))
-        planner.collect(connection)
 
     world.database.write(work)
 

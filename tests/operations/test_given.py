@@ -30,6 +30,7 @@ FORMS = [
 ]
 SAMPLES = {
     "start": "when_ready",
+    "not_before": "2027-01-31T09:30+01:00",
     "priority": "urgent",
     "dependencies": ["tsk_1"],
     "acceptance": [edit_tools.UpdateTask(task_id="tsk_1")],

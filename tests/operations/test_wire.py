@@ -41,8 +41,8 @@ KEPT_BACK = {
 """By entity, the fields that no answer about it tells."""
 OF_TASK = (
     "blocked_by_guard blocked_by_person blocked_from blocked_on check_id checked_at children_ever dependencies_left "
-    "depth has_acceptance idle_launches left_at left_event look_dispatchable look_event max_attempts "
-    "moved_at moved_from moved_session not_before open_questions ordinal origin_id parent_attempt parent_id "
+    "depth has_acceptance idle_launches left_at left_event line_at line_rank look_dispatchable look_event max_attempts "
+    "moved_at moved_from moved_session open_questions ordinal origin_id parent_attempt parent_id "
     "questions_ever root_id stalled_event timeout_seconds unreported_ends wait worked_attempt"
 )
 """Those of a task, whose answers are put together of several entities."""

@@ -91,13 +91,17 @@ _of_agent = _t.c.assignee_id == _p("agent_id")
 _of_pool = sa.and_(_t.c.assignee_id.is_(None), _t.c.pool.is_not(None))
 
 
+_IN_LINE = (_t.c.assignee_id, _t.c.start, *ORDER)
+"""PostgreSQL does not see that what is null has one value: with these it sees that an index has the order."""
+
+
 def _ready(*conditions: sa.ColumnElement[bool], index: str = "tasks_in_line") -> sa.Select[Any]:
     """Of the tasks that wait for no other one, those that come first."""
     return (
         by_index(ROWS.select(), _t, index)
         .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line)
         .where(*conditions)
-        .order_by(*ORDER)
+        .order_by(*(ORDER if index == "tasks_in_pool" else _IN_LINE))
         .limit(_p("most", type_=sa.Integer))
     )
 
@@ -106,12 +110,12 @@ _parts, _by_toryo = _t.c.parent_id.is_not(None), _t.c.start == Start.WHEN_READY.
 _INDEX_OF = {False: "tasks_in_line", True: "tasks_parts_in_line"}
 
 
-def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> Statement:
-    return Statement(_ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts]))
+def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> sa.Select[Any]:
+    return _ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts])
 
 
-_READY_BY_PROJECT = {parts: _ready_of_agent(_t.c.start.is_(None), parts=parts) for parts in (False, True)}
-_READY = {parts: _ready_of_agent(_by_toryo, parts=parts) for parts in (False, True)}
+_READY_BY_PROJECT = {parts: Statement(_ready_of_agent(_t.c.start.is_(None), parts=parts)) for parts in (False, True)}
+_READY = {parts: Statement(_ready_of_agent(_by_toryo, parts=parts)) for parts in (False, True)}
 _most = _p("most", type_=sa.Integer)
 _in_one_pool = _ready(_of_pool, _by_toryo, _t.c.pool == sa.literal_column("k.value"), index="tasks_in_pool")
 _ids_in_one_pool = Statement(_in_one_pool.with_only_columns(_t.c.id)).sqlite.text
@@ -199,7 +203,7 @@ def _nearest_before(line: sa.ColumnElement[bool], *started: sa.ColumnElement[boo
     return (
         by_index(sa.select(_t.c.id, _t.c.title, *ORDER[:-1]), _t, "tasks_in_line")
         .where(_t.c.project_id == _p("project_id"), line, CAN_START, _waits_in_line, *started, _before(ORDER))
-        .order_by(*_BACKWARDS)
+        .order_by(*(column.desc() for column in _IN_LINE))
         .limit(_p("most", type_=sa.Integer))
     )
 
