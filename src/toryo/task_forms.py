@@ -37,7 +37,7 @@ class TaskForm(BaseModel):
         None, description="The files that it will change, from the top of the repository, with * and **."
     )
     not_before: Time | None = Field(
-        None, description="It does not start by itself before this time: ISO 8601 with an offset."
+        None, description="It does not start by itself before this time: ISO 8601 with an offset; null: at any."
     )
 
 

@@ -124,11 +124,11 @@ CEILINGS: dict[str, Ceiling] = {
     "modules of a playbook agent": Ceiling(25, _START),
     "modules of a script agent": Ceiling(33, _START),
     # Per language.
-    "sentences of the server in Japanese": Ceiling(1_359, "every translator, and the memory of every server", 0.03),
+    "sentences of the server in Japanese": Ceiling(1_360, "every translator, and the memory of every server", 0.03),
     "lines of words of the dashboard, both languages": Ceiling(
         5_196, "every translator, and in part every page load", 0.03
     ),
-    "bytes of the wheel": Ceiling(3_060_000, "every installation and every image", 0.03),
+    "bytes of the wheel": Ceiling(3_100_000, "every installation and every image", 0.03),
 }
 
 

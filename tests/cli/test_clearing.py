@@ -43,6 +43,7 @@ SET: dict[str, dict[str, Any]] = {
         "acceptance": [{"file": "report.md"}],
         "touches": ["src/"],
         "start": "manual",
+        "not_before": "2099-01-31T09:30:00Z",
         "budget_usd": 1.5,
         "budget_tokens": 90,
     },

@@ -27,6 +27,8 @@ SAMPLES: Mapping[str, Any] = {
     "by": ("agent", "task"),
     "capabilities": ["plans"],
     "max_parallel_tasks": 2,
+    "priority": "high",
+    "start": "when_ready",
     "status": "in_progress",
     "dependencies": ["tsk_7"],
     "login": "member",

@@ -120,6 +120,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "NOTICE_WINDOW": HOUR,
     },
     "task_templates": {"MOST": 100},
+    "tasks": {"LINE_STEP": 2**32},
     "times": {"SECOND": 1_000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000},
     "webhooks": {
         "MOST_EVENTS": 50,

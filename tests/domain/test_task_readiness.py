@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.domain.things import (
+    NOW,
     agent,
     at_work,
     cancelled,
@@ -40,7 +41,7 @@ def test_nothing_hinders_a_ready_task_of_a_free_member() -> None:
 def test_every_hindrance_is_found_and_told_in_a_fixed_order() -> None:
     root = cancelled("root", "olga")
     main = at_work("main", "boss", below=root)
-    leaf = todo("part", below=main, approval=Approval.PENDING)
+    leaf = todo("part", below=main, approval=Approval.PENDING, not_before=NOW + 1)
     where = tree_state(
         root,
         main,
@@ -49,7 +50,7 @@ def test_every_hindrance_is_found_and_told_in_a_fixed_order() -> None:
         outside=[todo("first")],
         where=project(ProjectStatus.PAUSED),
     )
-    assert hindrances(where) == list(StartBlocker)[:5]
+    assert hindrances(where) == list(StartBlocker)[:6]
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def move_task(
         option("TASK", "Its place in line: directly before this task.", complete=shell_completion.tasks),
     ] = None,
 ) -> None:
-    """Change the status of a task, or its place in line (--before). Without either, prints the possible statuses."""
+    """Change a task's status, or its place in line (--before). Without either, prints the possible statuses."""
     if status is None and before is None:
         raise _without_status(here.get(f"/tasks/{task}")["task"])
     _move(here, task, status, reason, before)

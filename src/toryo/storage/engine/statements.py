@@ -330,7 +330,7 @@ def _touched(cores: Iterable[Any]) -> tuple[frozenset[str] | None, bool]:
             elif isinstance(part, sa.UpdateBase):
                 writes = True
             elif isinstance(part, sa.TextClause):
-                unclear, writes = True, writes or not _reads(part.text)
+                unclear, writes = True, writes or (part is core and not _reads(part.text))
             elif isinstance(part, sa.ColumnClause) and part.is_literal:
                 unclear = unclear or "select" in part.name.lower()
     return None if unclear else frozenset(tables), writes
