@@ -519,7 +519,7 @@ def test_requested_changes_can_come_with_the_command_that_makes_them(yard: Yard)
         "changes_to": task,
     }
     refused = {"task_id": task, "text": "More", "context": ["round"]}
-    yard.world.owner.refused("request_changes", "validationError", **refused)
+    yard.world.owner.refused("request_task_changes", "validationError", **refused)
 
 
 @pytest.mark.parametrize("end", ["completed", "failed", "cancelled"])
