@@ -25,7 +25,7 @@ LENGTH_OF_AN_ID = 64
 KINDS: dict[str, str] = {
     **dict.fromkeys(("task_id", "parent_task_id", "related_task_id", "tree_of", "dependencies"), "task"),
     "task_ids": "task",
-    "before": "task",
+    **dict.fromkeys(("before", "before_task_id"), "task"),
     **dict.fromkeys(("add_dependencies", "remove_dependencies"), "task"),
     **dict.fromkeys(("project_id", "projects"), "project"),
     **dict.fromkeys(
