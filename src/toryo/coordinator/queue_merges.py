@@ -25,7 +25,7 @@ from toryo.coordinator.whole_threads import to_its_end
 from toryo.coordinator.worktrees import Trouble, Worktree, combining
 from toryo.coordinator.worktrees.combining import Combined, Entry, Work
 from toryo.coordinator.worktrees.paths import tip
-from toryo.coordinator.worktrees.repository import Checkout, open_checkout
+from toryo.coordinator.worktrees.repository import Checkout, one_act, open_checkout
 from toryo.output_redaction import Mask
 
 ATTEMPTS = 3
@@ -159,6 +159,7 @@ async def _unless(stop: asyncio.Event, work: Any) -> Any:
 # --- what is merged ---------------------------------------------------------------------------------------------------
 
 
+@one_act()
 def _combined(job: WorktreeJob, directory: Path, target: str) -> tuple[Found, Checkout, Combined]:
     found, repository = _mergeable(job, directory)
     checkout = open_checkout(repository)
@@ -242,6 +243,7 @@ def _work(
     return Work(worktree.name, worktree.branch, commit, title, covers=covers)
 
 
+@one_act()
 def _clear_up(found: Found) -> None:
     """Removes the worktrees of what is merged. What cannot be removed stays where it is. Work that has grown since it
     was read is not done: it stays as it is, and a person decides about the rest."""

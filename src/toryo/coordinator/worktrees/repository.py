@@ -12,13 +12,15 @@ a worktree says: that is a file of its agent.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
 import stat
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,8 +115,33 @@ class Checkout:
         return any(self.git.holds("config", "--get", f"filter.{name}.{each}") for each in FILTERS)
 
 
+_OPENED: ContextVar[dict[Path, Checkout] | None] = ContextVar("_OPENED", default=None)
+
+
+@contextlib.contextmanager
+def one_act() -> Iterator[None]:
+    """Within it each repository is opened once. For what is done at one go: no program of an agent is waited for."""
+    if _OPENED.get() is not None:
+        yield
+        return
+    outside = _OPENED.set({})
+    try:
+        yield
+    finally:
+        _OPENED.reset(outside)
+
+
 def open_checkout(repository: Path) -> Checkout:
     """Raises Trouble if no worktree can be made: no directory, no repository, a bare one, one without a commit."""
+    opened = _OPENED.get()
+    if opened is None:
+        return _opened(repository)
+    if repository not in opened:
+        opened[repository] = _opened(repository)
+    return opened[repository]
+
+
+def _opened(repository: Path) -> Checkout:
     require()
     git = Git(repository)
     answer = git.ask("rev-parse", "--is-inside-work-tree", "--path-format=absolute", *ASKED)
