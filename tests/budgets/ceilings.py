@@ -66,12 +66,12 @@ _STATEMENTS = {
 }
 
 _GIT_PROCESSES = {
-    "make its worktree": 36,
-    "keep its work": 51,
-    "check it out": 19,
-    "look whether it can be merged": 48,
-    "merge it": 11,
-    "clear up": 55,
+    "make its worktree": 16,
+    "keep its work": 28,
+    "check it out": 12,
+    "look whether it can be merged": 18,
+    "merge it": 9,
+    "clear up": 15,
 }
 
 CEILINGS: dict[str, Ceiling] = {

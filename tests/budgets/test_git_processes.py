@@ -51,10 +51,15 @@ class Count:
 
         return counted
 
-    def start(self, git: Git, arguments: tuple[str, ...], *more: Any, do: Callable[..., Any] = Git._start) -> Any:
-        self.started[self.act] += 1
-        self.told.append(f"{self.act}: git {' '.join(arguments)}")
-        return do(git, arguments, *more)
+    def starting(self) -> Callable[..., Any]:
+        do = Git._start
+
+        def start(git: Git, arguments: tuple[str, ...], *more: Any) -> Any:
+            self.started[self.act] += 1
+            self.told.append(f"{self.act}: git {' '.join(arguments)}")
+            return do(git, arguments, *more)
+
+        return start
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -62,7 +67,8 @@ def test_a_task_starts_no_more_git_processes_than_it_may(name: str, repository: 
     count = Count()
 
     def made(task: str, *bases: str) -> Worktree:
-        return count.during(MAKE, task_worktrees.make)(Place(task, bases), PROJECT, repository.path, place)
+        found: Worktree = count.during(MAKE, task_worktrees.make)(Place(task, bases), PROJECT, repository.path, place)
+        return found
 
     def worked(worktree: Worktree) -> None:
         (worktree.path / worktree.name).write_text("x\n")
@@ -77,7 +83,7 @@ def test_a_task_starts_no_more_git_processes_than_it_may(name: str, repository: 
     worked(before)
     worked(other)
     with (
-        patch.object(Git, "_start", lambda git, arguments, *more: count.start(git, arguments, *more)),
+        patch.object(Git, "_start", count.starting()),
         patch.object(queue_merges, "_combined", count.during(LOOK, queue_merges._combined)),
         patch.object(combining, "refuse_target", count.during(LOOK, combining.refuse_target)),
         patch.object(queue_merges, "_clear_up", count.during(CLEAR_UP, queue_merges._clear_up)),
@@ -89,8 +95,15 @@ def test_a_task_starts_no_more_git_processes_than_it_may(name: str, repository: 
         merged("before")
         count.started, count.told = so_far, []
         worked(task)
-        where = {"worktree_task_id": "task", "worktree_path": str(task.path), "working_directory": str(repository.path)}
-        order = CheckOrder("chk_1", worktree=str(task.path), project_id=PROJECT, checks=({"command": "true"},), **where)
+        order = CheckOrder(
+            "chk_1",
+            str(repository.path),
+            ({"command": "true"},),
+            project_id=PROJECT,
+            worktree=str(task.path),
+            worktree_task_id="task",
+            worktree_path=str(task.path),
+        )
         assert count.during(CHECK_OUT, task_worktrees.checked_out)(order, place) is not None
         merged("task")
     try:

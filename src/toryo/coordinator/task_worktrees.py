@@ -104,7 +104,7 @@ def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
     if found is None or not found.path.is_dir():
         return ""
     try:
-        return worktrees.keep(found, f"Work on {name}", "toryo").trouble if worktrees.unkept(found) else ""
+        return worktrees.commit(found, f"Work on {name}", "toryo") if worktrees.unkept(found) else ""
     except Trouble as trouble:
         return str(trouble)
 
@@ -333,9 +333,8 @@ def _has_it(job: WorktreeJob, worktree: Worktree, order: Sequence[Mapping[str, A
 
 def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
     """Merges into the branch that the person saw, even if the branch recorded here has changed since."""
-    found = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
-    if found.trouble:
-        raise Trouble(found.trouble)
+    if trouble := worktrees.commit(worktree, f"Work on {worktree.name}", job.asked_by):
+        raise Trouble(trouble)
     if not job.options.get("anyway"):
         _refuse_unchecked(worktree, str(each["task_id"]))
     title = str(each.get("title") or each["task_id"])
@@ -370,9 +369,8 @@ def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
         return trouble_answer(job.task_id, gone_sentence(job.task_id), **known_gone(job, job.task_id))
-    kept = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
-    if kept.trouble:
-        return trouble_answer(job.task_id, kept.trouble)
+    if trouble := worktrees.commit(worktree, f"Work on {worktree.name}", job.asked_by):
+        return trouble_answer(job.task_id, trouble)
     names = [str(each) for each in job.options.get("subtasks") or ()]
     for name in names:
         _keep_what_was_left(worktree.repository / worktree.subdirectory, worktree.path.parent, name)

@@ -101,10 +101,17 @@ class Checkout:
         """The git directory of a checkout, as the repository has noted it. Raises Trouble where two claim it."""
         if path == self.main:
             return self.common
-        found = [each for each in _within(self.common / "worktrees") if _checkout_of(each) == path]
+        found = self._noted(path)
         if len(found) > 1:
             raise Trouble(f"{self.common} has two worktrees at {path}. Remove the wrong one of {_named(found)}.")
         return found[0] if found else None
+
+    def notes(self, path: Path) -> bool:
+        """Whether the repository has a checkout there."""
+        return path == self.main or bool(self._noted(path))
+
+    def _noted(self, path: Path) -> list[Path]:
+        return [each for each in _within(self.common / "worktrees") if _checkout_of(each) == path]
 
     def filters(self) -> list[str]:
         """The filters that only the repository's own configuration defines, and that do not run therefore."""
