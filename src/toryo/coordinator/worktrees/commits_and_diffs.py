@@ -248,12 +248,13 @@ class Left:
     branch: str | None = None
 
 
-def unkept(worktree: Worktree) -> str:
-    """The changes in the worktree that are not on its branch, and the next step; empty if there are none."""
+def unkept(worktree: Worktree, *, tells: bool = False) -> str:
+    """The changes in the worktree that are not on its branch, and the next step; empty if there are none. `tells`: as
+    for a view."""
     there = inside(worktree)
     if there is None:
         return ""
-    with view(worktree, there, tells=False) as found:
+    with view(worktree, there, tells=tells) as found:
         links = inner_repositories.links(found.git)
         return _unkept(found, links, _uncommitted(found.git, links))
 
@@ -479,6 +480,7 @@ def _bring_back(found: View, has: Collection[str], *, moved: bool) -> str:
     worktree, there = found.worktree, found.there
     last, own = found.tips.last, found.own.last
     if worktree.own and own is not None and own != last and own not in has:
+        _hold(found)
         fetch(found.home, worktree.path, own, last)
     if own is not None and found.tips.placed:
         last = None  # nobody but its agent has worked on the branch

@@ -174,7 +174,7 @@ def _branch_off(checkout: Checkout, path: Path, branch: str, bases: _Tips) -> tu
 
 def _head(git: Git) -> tuple[str, str | None]:
     """The commit of HEAD, and the branch that it is on."""
-    head, *names = git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD").splitlines()
+    head, *names = git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD").split("\n")
     if not names:  # a ref of another kind is called HEAD, too
         return head, current_branch(git)
     return head, names[0].removeprefix("refs/heads/") if names[0].startswith("refs/heads/") else None

@@ -149,8 +149,8 @@ def _lead(directory: Path, checkout: Checkout) -> None:
 
 def _refs(git: Git, branches: Sequence[str]) -> dict[str, str]:
     wanted = [*KNOWN, *(f"refs/heads/{each}" for each in branches)]
-    lines = git("for-each-ref", "--format=%(objectname) %(refname)", *wanted).splitlines()
-    return {name: commit for commit, _, name in (line.partition(" ") for line in lines)}
+    lines = git("for-each-ref", "--format=%(objectname) %(refname)", *wanted).split("\n")  # no other ends of lines
+    return {name: commit for commit, _, name in (line.partition(" ") for line in lines if line)}
 
 
 def _cleared(directory: Path) -> None:
@@ -241,7 +241,7 @@ def fetch_answer(checkout: Checkout, objects: Path, commit: str, known: str | No
 def unknown_refs(checkout: Checkout, there: Git, known: Collection[str | None]) -> tuple[str, ...]:
     """The refs in the worktree's repository (branches, tags, stashes, notes …) whose objects the person's does not
     have. What was fetched there from elsewhere is there. `known`: what the person's has."""
-    lines = there("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    lines = there("for-each-ref", "--format=%(objectname) %(refname)").split("\n")
     tips = [line.partition(" ")[::2] for line in lines if not line.partition(" ")[2].startswith("refs/remotes/")]
     asked = "".join(f"{commit}\n" for commit, _ in tips if commit not in known)
     answers = checkout.git("cat-file", "--batch-check", given=asked).splitlines() if asked else []

@@ -104,7 +104,7 @@ def merge(
         if accepts is not None:
             moved_bases.accept(checkout, target, accepts, worktree.made_at)
         moved_bases.refuse(checkout, target, worktree.made_at)
-    words = commits_and_diffs.unkept(worktree)
+    words = commits_and_diffs.unkept(worktree, tells=True)  # what conflicts is resolved there
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
     with alone(worktree.path.parent):

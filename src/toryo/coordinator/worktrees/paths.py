@@ -191,7 +191,7 @@ def commits_at(git: Git, *refs: str) -> dict[str, str]:
     answer = git.ask("for-each-ref", "--format=%(objectname) %(objecttype) %(refname)", *refs)
     if answer.code != 0:  # a ref names what is missing: the others are there nevertheless
         return {ref: commit for ref in refs if (commit := _at(git, ref)) is not None}
-    lines = (line.split(" ", 2) for line in answer.text.splitlines())
+    lines = (line.split(" ", 2) for line in answer.text.split("\n") if line)
     return {ref: commit for commit, _, ref in lines if ref in refs}
 
 

@@ -94,9 +94,9 @@ def _refuse_loss(git: Git, worktree: Worktree, left: Left, passing: Sequence[str
 def _elsewhere(git: Git, worktree: Worktree, commit: str, passing: Sequence[str], *, still: bool = False) -> bool:
     """Whether another branch, or a HEAD that is on none, has this commit too. What was pushed for a pull request is
     the same branch: it may be gone there when that was closed. `still`: and whether its branch is still there."""
-    form = "--format=%(refname) %(objectname)"
-    lines = git("for-each-ref", f"--contains={commit}", form, "refs/heads", "refs/remotes").splitlines()
-    names = dict(line.split() for line in lines)
+    form = "--format=%(objectname) %(refname)"
+    lines = git("for-each-ref", f"--contains={commit}", form, "refs/heads", "refs/remotes").split("\n")
+    names = {name: at for at, _, name in (line.partition(" ") for line in lines if line)}
     if still and names.get(f"refs/heads/{worktree.branch}", commit) != commit:
         return False
     own = {f"refs/heads/{each}" for each in (worktree.branch, *passing)}

@@ -108,8 +108,9 @@ class View:
     def follow(self, commit: str) -> None:
         """Brings the agent's repository to a commit of the task's branch, whose files are those of the worktree."""
         branch = f"refs/heads/{self.worktree.branch}"
-        if self.own.last != commit:  # not over what has come there meanwhile
-            self.there("update-ref", "-m", "toryo: kept", branch, commit, *filter(None, [self.own.last]))
+        last = self.own.last if self.worktree.own else tip(self.there, self.worktree.branch)
+        if last != commit:  # not over what has come there meanwhile
+            self.there("update-ref", "-m", "toryo: kept", branch, commit, *filter(None, [last]))
         if not self.own.current:
             self.there("symbolic-ref", "HEAD", branch)
         self.follow_index()
@@ -177,13 +178,10 @@ def _own_of(there: Git, worktree: Worktree) -> Own:
     if answer.code != 0:  # what one of them names is missing
         last, current = tip(there, worktree.branch), current_branch(there) == worktree.branch
         return Own(last, tip(there, worktree.base_branch) if worktree.base_branch is not None else None, current)
-    found = {ref: (commit, f"{kind} {mark}") for commit, kind, ref, mark in map(_parts, answer.text.splitlines())}
+    lines = (line.split(" ", 3) for line in answer.text.split("\n") if line)
+    found = {ref: (commit, f"{kind} {mark}") for commit, kind, ref, mark in lines}
     last, said = found.get(branch, (None, ""))
     return Own(last, found.get(base, (None, ""))[0], current=said == "commit *")
-
-
-def _parts(line: str) -> list[str]:
-    return line.split(" ", 3)
 
 
 def _head(home: Checkout, worktree: Worktree, there: Git, tips: Tips, own: Own) -> tuple[str, Tips, Own]:
