@@ -32,6 +32,7 @@ _TALK = "every chat session, in the tokens of a model"
 _TOLD = "every next action, in the tokens of a model"
 _VIEW = "every first page load on a slow line"
 _START = "every start of one, before it does anything"
+_GIT = "every task in a worktree, of about 4 ms of a CPU each"
 
 _STATEMENTS = {
     # operation: on SQLite, on PostgreSQL
@@ -62,6 +63,15 @@ _STATEMENTS = {
     "append_log with what it does": (6, 7),
     "claim_starts, nothing new": (19, 19),
     "claim_starts of 5": (78, 83),
+}
+
+_GIT_PROCESSES = {
+    "make its worktree": 16,
+    "keep its work": 28,
+    "check it out": 12,
+    "look whether it can be merged": 18,
+    "merge it": 9,
+    "clear up": 15,
 }
 
 CEILINGS: dict[str, Ceiling] = {
@@ -110,6 +120,8 @@ CEILINGS: dict[str, Ceiling] = {
         for operation, both in _STATEMENTS.items()
         for database, most in zip(("SQLite", "PostgreSQL"), both, strict=True)
     },
+    # Those that git starts itself are not counted.
+    **{f"git processes of a task: {act}": Ceiling(most, _GIT) for act, most in _GIT_PROCESSES.items()},
     # Of the larger of the two languages, as they are sent (gzip). Files: the page, its scripts and its styles.
     "bytes of the scripts and styles of the first view: board": Ceiling(145_000, _VIEW, 0.04),
     "files of the first view: board": Ceiling(26, _VIEW, 0.1),

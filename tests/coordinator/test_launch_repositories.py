@@ -44,10 +44,10 @@ from toryo.coordinator.process_start import Starter
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import View, Walled
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Trouble, Worktree, moved_bases, views
+from toryo.coordinator.worktrees import Trouble, Worktree, commits_and_diffs, moved_bases, views
 from toryo.coordinator.worktrees.clean_checkouts import check_out
 from toryo.coordinator.worktrees.launch_repositories import create, repository_of
-from toryo.coordinator.worktrees.repository import open_checkout
+from toryo.coordinator.worktrees.repository import one_act, open_checkout
 from toryo.output_redaction import Mask
 
 __all__ = ["first", "nobody", "place", "repository", "sandboxed", "yard"]
@@ -870,3 +870,38 @@ def test_a_repository_is_made_with_nothing_of_the_persons_settings_that_runs(rep
     create(open_checkout(repository.path), path, repository.git("rev-parse", "HEAD"), "toryo/t1")
     assert "evil" not in (repository_of(path) / "config").read_text()
     assert repository.git("config", "--file", str(repository_of(path) / "config"), "user.name") == 'a "quoted"\\\nname'
+
+
+def test_what_its_agent_commits_while_its_work_is_kept_stays_on_its_branch(repository, place, monkeypatch):
+    worktree = make(repository, place)
+    (worktree.path / "new").write_text("x\n")
+    original = commits_and_diffs.commit_of
+
+    def committing(*given: Any, **named: Any) -> str:
+        repository.commit("mine", at=worktree.path, mine="x\n")
+        return original(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(commits_and_diffs, "commit_of", committing)
+        refused("update-ref failed", worktrees.keep, worktree, "m", "w1")
+    assert repository.git("log", "-1", "--format=%s", at=worktree.path) == "mine"
+    assert worktrees.keep(worktree, "m", "w1").trouble == ""
+    assert {"mine", "new"} <= set(repository.git("ls-tree", "--name-only", worktree.branch).split())
+
+
+def test_a_branch_whose_name_has_signs_that_end_lines_elsewhere_is_one_branch(repository, place):
+    repository.git("checkout", "--quiet", "-b", "main\u2028\u3000two")
+    worktree = worked(repository, place, new="x\n")
+    assert worktree.base_branch == "main\u2028\u3000two"
+    repository.commit("more", a="two\n")
+    merged(worktree)
+    worktrees.remove(worktree)
+    assert repository.git("show", "HEAD:new") == "x"
+
+
+def test_a_repository_is_opened_once_in_an_act_and_again_in_the_next(repository):
+    with one_act():
+        with one_act():
+            found = open_checkout(repository.path)
+        assert open_checkout(repository.path) is found
+    assert open_checkout(repository.path) is not found

@@ -424,7 +424,7 @@ def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository, pl
         shutil.rmtree(made)
 
     monkeypatch.setattr(time, "sleep", meanwhile)
-    assert worktrees.find(repository.path, place, "t1") is None
+    assert paths.checkout_of(open_checkout(repository.path), "main") == repository.path
     assert len(pauses) == 1
 
 

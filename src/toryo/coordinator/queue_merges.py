@@ -22,10 +22,10 @@ from toryo.coordinator.acceptance_checks import Evidence, Wall
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.tree_setup import Setup, SetupFailed
 from toryo.coordinator.whole_threads import to_its_end
-from toryo.coordinator.worktrees import Trouble, Worktree, combining
+from toryo.coordinator.worktrees import Grown, Trouble, Worktree, combining
 from toryo.coordinator.worktrees.combining import Combined, Entry, Work
 from toryo.coordinator.worktrees.paths import tip
-from toryo.coordinator.worktrees.repository import Checkout, open_checkout
+from toryo.coordinator.worktrees.repository import Checkout, one_act, open_checkout
 from toryo.output_redaction import Mask
 
 ATTEMPTS = 3
@@ -159,6 +159,7 @@ async def _unless(stop: asyncio.Event, work: Any) -> Any:
 # --- what is merged ---------------------------------------------------------------------------------------------------
 
 
+@one_act()
 def _combined(job: WorktreeJob, directory: Path, target: str) -> tuple[Found, Checkout, Combined]:
     found, repository = _mergeable(job, directory)
     checkout = open_checkout(repository)
@@ -227,10 +228,9 @@ def _work(
     into = str(job.options["into"])
     if worktree.branch == into:
         raise Trouble(f"{into} cannot be merged into itself. Choose another branch.")
-    if not covers and worktree.path.is_dir():
-        kept = worktrees.keep(worktree, f"Work on {worktree.name}", "Toryo")
-        if kept.trouble:
-            raise Trouble(kept.trouble)
+    left = not covers and worktree.path.is_dir()
+    if left and (trouble := worktrees.commit(worktree, f"Work on {worktree.name}", "Toryo")):
+        raise Trouble(trouble)
     commit = tip(open_checkout(repository).git, worktree.branch)
     if commit is None:
         raise Trouble(
@@ -242,6 +242,7 @@ def _work(
     return Work(worktree.name, worktree.branch, commit, title, covers=covers)
 
 
+@one_act()
 def _clear_up(found: Found) -> None:
     """Removes the worktrees of what is merged. What cannot be removed stays where it is. Work that has grown since it
     was read is not done: it stays as it is, and a person decides about the rest."""
@@ -250,22 +251,16 @@ def _clear_up(found: Found) -> None:
     ]
     for entry, work in merged:
         worktree = found.places[work.name]
-        with contextlib.suppress(Trouble, OSError):
-            if not _has_more(worktree, work):
-                if stays := task_worktrees.remove(worktree):
-                    found.kept[found.tasks[work.name]] = task_worktrees.short(stays)
-                continue
+        try:
+            worktrees.remove(worktree, merged=work.commit)
+        except Grown:
             found.merged.pop(found.tasks[work.name], None)
             found.unfit[entry.id] = (
                 f"{work.branch} was changed while it was checked. {found.target} has it up to commit "
                 f"{work.commit[:10]}. Review what came after that, then add it to the merge queue again."
             )
-
-
-def _has_more(worktree: Worktree, work: Work) -> bool:
-    if worktrees.unkept(worktree):  # looks for commits in the worktree's own repository, too
-        return True
-    return tip(open_checkout(worktree.repository).git, worktree.branch) not in (None, work.commit)
+        except (Trouble, OSError) as trouble:
+            found.kept[found.tasks[work.name]] = task_worktrees.short(str(trouble))
 
 
 # --- the checks -------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from toryo.coordinator.worktrees import (
     Worktree,
     clean_checkouts,
 )
+from toryo.coordinator.worktrees.repository import one_act
 from toryo.formats.yaml_documents import Mistake, Mistakes
 
 Isolation = Literal["none", "worktree"]
@@ -79,6 +80,7 @@ def place_of(launch: Launch, own: Isolation | None) -> Place | None:
     return Place(str(wanted["name"]), bases, brings, merges)
 
 
+@one_act()
 def make(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
     """The launch's worktree; an existing one is unchanged. Raises BadConfig with the problem and the next step."""
     bases = [worktrees.branch_of(base) for base in place.bases]
@@ -102,7 +104,7 @@ def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
     if found is None or not found.path.is_dir():
         return ""
     try:
-        return worktrees.keep(found, f"Work on {name}", "toryo").trouble if worktrees.unkept(found) else ""
+        return worktrees.commit(found, f"Work on {name}", "toryo") if worktrees.unkept(found) else ""
     except Trouble as trouble:
         return str(trouble)
 
@@ -147,6 +149,7 @@ def is_watched(launch: Launch) -> bool:
     return isinstance(launch.workspace, Mapping) and bool(launch.workspace.get("watched"))
 
 
+@one_act()
 def touched_paths(worktree: Worktree) -> list[str] | None:
     """The paths that are changed in it; None where that cannot be said now."""
     try:
@@ -176,6 +179,7 @@ class Unchecked(Trouble):
     """What would be merged has not passed its checks."""
 
 
+@one_act()
 def keep(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     """Commits what a process left and returns the state; what prevents the commit is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
@@ -201,6 +205,7 @@ def short(words: str) -> str:
     return words if len(words) <= LONGEST_TROUBLE else f"{words[:LONGEST_TROUBLE]} …"
 
 
+@one_act()
 def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Runs a worktree job; returns the answer for `report_worktree_job`. Never raises."""
     kinds = {
@@ -328,9 +333,8 @@ def _has_it(job: WorktreeJob, worktree: Worktree, order: Sequence[Mapping[str, A
 
 def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
     """Merges into the branch that the person saw, even if the branch recorded here has changed since."""
-    found = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
-    if found.trouble:
-        raise Trouble(found.trouble)
+    if trouble := worktrees.commit(worktree, f"Work on {worktree.name}", job.asked_by):
+        raise Trouble(trouble)
     if not job.options.get("anyway"):
         _refuse_unchecked(worktree, str(each["task_id"]))
     title = str(each.get("title") or each["task_id"])
@@ -365,9 +369,8 @@ def _merge_subtasks(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
         return trouble_answer(job.task_id, gone_sentence(job.task_id), **known_gone(job, job.task_id))
-    kept = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
-    if kept.trouble:
-        return trouble_answer(job.task_id, kept.trouble)
+    if trouble := worktrees.commit(worktree, f"Work on {worktree.name}", job.asked_by):
+        return trouble_answer(job.task_id, trouble)
     names = [str(each) for each in job.options.get("subtasks") or ()]
     for name in names:
         _keep_what_was_left(worktree.repository / worktree.subdirectory, worktree.path.parent, name)
@@ -427,6 +430,7 @@ class CheckedOut:
         return self.worktree.repository / self.worktree.subdirectory
 
 
+@one_act()
 def checked_out(order: CheckOrder, directory: Path) -> CheckedOut | None:
     """The commit that would be merged of the work that is checked, in a directory of its own; None if the task works in
     the project's directory. Raises Trouble or SetupFailed."""

@@ -17,6 +17,7 @@ from toryo.coordinator.worktrees.commits_and_diffs import (
     Diff,
     FileChange,
     Kept,
+    commit,
     diff,
     keep,
     merged_diff,
@@ -43,7 +44,7 @@ from toryo.coordinator.worktrees.paths import (
     signing,
     trouble,
 )
-from toryo.coordinator.worktrees.removing import Discarded, discard, remove
+from toryo.coordinator.worktrees.removing import Discarded, Grown, discard, remove
 
 __all__ = [
     "PREFIX",
@@ -53,6 +54,7 @@ __all__ = [
     "Diff",
     "Discarded",
     "FileChange",
+    "Grown",
     "Kept",
     "Leftover",
     "Merged",
@@ -64,6 +66,7 @@ __all__ = [
     "begin",
     "branch_of",
     "bring",
+    "commit",
     "diff",
     "discard",
     "find",

@@ -75,7 +75,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
             changes = commits_and_diffs.diff(worktree, 0, limit, history=True) if limit is not None else None
         else:
             with view(worktree, there, objects=objects) as found:
-                if words := commits_and_diffs.unfinished(there):
+                if words := commits_and_diffs.in_the_middle(found):
                     raise Trouble(words)
                 commit = commits_and_diffs.snapshot(found, "Work to be checked", "Toryo", dated_as_head=True)
                 if words := conflict_marks.words(worktree.path, found.git, commit):

@@ -131,19 +131,20 @@ def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str
     left_out: list[str] = []
     unfit: dict[str, str] = {}
     for entry in entries:
-        if (strange := _unrelated(git, base, entry)) is not None:
+        strange, merged = _unrelated(git, base, entry)
+        if strange is not None:
             unfit[entry.id] = (
                 f"{strange} and {target} have no commit in common. Merge it by hand (git merge "
                 f"--allow-unrelated-histories {strange}), or discard the work."
             )
             continue
-        made = _onto(git, head, entry)
+        made = _onto(git, head, entry, merged if head == base else {})
         if isinstance(made, Span):
             spans.append(made)
             merges += len(set(made.commits.values()) - {made.before}) if made.after != made.before else 0
             head = made.after
             continue
-        alone_ = made if head == base else _onto(git, base, entry)
+        alone_ = made if head == base else _onto(git, base, entry, merged)
         if isinstance(alone_, Span):
             left_out.append(entry.id)
         else:
@@ -152,10 +153,16 @@ def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str
     return Combined(base, commit, tuple(spans), clashes, tuple(left_out), unfit)
 
 
-def _unrelated(git: Git, base: str, entry: Entry) -> str | None:
-    """The branch of an entry that shares no history with the target."""
-    works = (work for work in entry.works if not work.covers)
-    return next((work.branch for work in works if not git.holds("merge-base", base, work.commit)), None)
+def _unrelated(git: Git, base: str, entry: Entry) -> tuple[str | None, dict[str, bool]]:
+    """The branch of an entry that shares no history with the target; and of each commit whether the target has it."""
+    merged: dict[str, bool] = {}
+    for work in entry.works:
+        if not work.covers:
+            met = git.ask("merge-base", base, work.commit)
+            if met.code != 0:
+                return work.branch, merged
+            merged[work.commit] = met.text == work.commit
+    return None, merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +174,15 @@ class _Stuck:
     before: tuple[Work, ...]
 
 
-def _onto(git: Git, head: str, entry: Entry) -> Span | _Stuck:
+def _onto(git: Git, head: str, entry: Entry, merged: Mapping[str, bool]) -> Span | _Stuck:
     """The entry merged onto a commit. What a later work of it contains is not merged by itself where it conflicts: the
-    conflict is resolved there."""
+    conflict is resolved there. `merged`: of commits, whether that commit has them."""
     before, commits = head, {}
     signed = git.signed(entry.person.name, entry.person.email)
     late: list[Work] = []
     for place, work in enumerate(entry.works):
-        if contains(git, head, work.commit):
+        known = merged.get(work.commit) if head == before else None
+        if contains(git, head, work.commit) if known is None else known:
             commits[work.name] = head
         elif not work.covers:
             tree = joined(git, head, work.commit)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from toryo.coordinator.worktrees.paths import (
     with_author,
 )
 from toryo.coordinator.worktrees.repository import content, open_checkout
-from toryo.coordinator.worktrees.views import View, advance, fits, is_placed, view
+from toryo.coordinator.worktrees.views import View, advance, fits, view
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
 COMPARED = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short")
@@ -119,25 +119,51 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
         return _kept(open_checkout(worktree.repository).git, worktree, None, trouble=words)
     _refuse_unborn(there, worktree)
     with view(worktree, there, keeps=True) as found:
-        hindrance = unfinished(there)
-        if hindrance:
-            return _kept(found.git, worktree, found.head, trouble=hindrance)
-        head = snapshot(found, message, author_name)
-        committed, done = head != found.head, found.at(head)
-        _hold(done)
-        if committed and not contains(found.git, head, found.head):  # it has resolved the merge that was begun there
-            there("update-ref", "-m", "toryo: merged", "HEAD", head)
-        trouble = _bring_back(done, moved=committed)
-        done.save()
-        nowhere_else = inner_repositories.only_here(done.git, done.home, worktree.name)
-        trouble = trouble or _unpublished(worktree, nowhere_else)
-        loose = _uncommitted(done.git)
-        trouble = trouble or _not_added(worktree, loose.own)
+        if words := in_the_middle(found):
+            return _kept(found.git, worktree, found.head, trouble=words)
+        done, loose, trouble = _kept_there(found, message, author_name)
         left_out = (*loose.others, *_own_refs(done))
-        head = done.git("rev-parse", "HEAD")
-        trouble = trouble or conflict_marks.words(worktree.path, done.git, head)
-        figures = _kept(done.git, worktree, head, committed=committed, trouble=trouble, left_out=left_out)
+        figures = _kept(
+            done.git,
+            worktree,
+            done.now,
+            committed=done.head != found.head,
+            trouble=trouble,
+            left_out=left_out,
+            base_tip=done.tips.base,
+        )
         return replace(figures, moved_base=moved_base(worktree))
+
+
+def commit(worktree: Worktree, message: str, author_name: str) -> str:
+    """As `keep`; only its `trouble`."""
+    there = inside(worktree)
+    if there is None:
+        return keep(worktree, message, author_name).trouble
+    _refuse_unborn(there, worktree)
+    with view(worktree, there, keeps=True) as found:
+        return in_the_middle(found) or _kept_there(found, message, author_name)[2]
+
+
+def _kept_there(found: View, message: str, author_name: str) -> tuple[View, Loose, str]:
+    """The view with its new commit, what is not in that, and what could not be done."""
+    worktree = found.worktree
+    staged = _stage(found)
+    head = commit_of(found, message, author_name, staged=staged is None)
+    done, has = found.at(head), {found.head, head}
+    resolved = head != found.head and conflict_marks.begun_in(worktree.path) is not None
+    if resolved and not contains(found.git, head, found.head):  # the merge that was begun there
+        found.there("update-ref", "-m", "toryo: merged", "HEAD", head)
+        has.remove(found.head)
+        done = replace(done, own=replace(done.own, last=head)) if done.own.current else done
+    trouble = _bring_back(done, has, moved=head != found.head)
+    done.save()
+    links = inner_repositories.links(done.git) if staged is None else staged
+    nowhere_else = inner_repositories.only_here(links, done.git, done.home, worktree.name)
+    trouble = trouble or _unpublished(worktree, nowhere_else)
+    loose = _uncommitted(done.git, links)
+    trouble = trouble or _not_added(worktree, loose.own)
+    return done, loose, trouble or conflict_marks.words(worktree.path, done.git, done.now)
 
 
 def moved_base(worktree: Worktree) -> MovedBase | None:
@@ -157,7 +183,7 @@ def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000, *, histor
         return _diff(git, worktree, None, f"refs/heads/{worktree.branch}", context, limit, history=history)
     _refuse_unborn(there, worktree)
     with view(worktree, there) as found:
-        _stage(found.git)
+        _stage(found)
         return staged(found, context, limit, history=history)
 
 
@@ -175,7 +201,7 @@ def touched(worktree: Worktree, most: int) -> tuple[str, ...]:
     _refuse_unborn(there, worktree)
     options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     with view(worktree, there) as found:
-        git, base = found.git, _base(found.git, worktree, found.head)
+        git, base = found.git, _base(found.git, worktree, found.head, found.tips.base)
         loose = [line[3:].removesuffix("/") for line in git.must("status", *options, seconds=LONG).names]
         done = git.must("diff", "--name-only", "--no-renames", "-z", *COMPARED, base, found.head, "--").names
     return tuple(sorted({readable_name(name) for name in (*loose, *done)})[:most])
@@ -211,33 +237,65 @@ def history_of(worktree: Worktree, commit: str, limit: int) -> tuple[str, bool]:
     return _history(git, _base(git, worktree, commit), commit, limit)
 
 
-def unkept(worktree: Worktree) -> str:
-    """The changes in the worktree that are not on its branch, and the next step; empty if there are none."""
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is in a worktree and nowhere else. `unkept`: the changes that are not on its branch, and the next step;
+    empty if there are none. `others`: if there are none, what would go with the directory, as in `Kept.left_out`, and
+    repositories with own commits that are submodules, or that git ignores. `branch`: the commit of its branch."""
+
+    unkept: str = ""
+    others: tuple[str, ...] = ()
+    branch: str | None = None
+
+
+def unkept(worktree: Worktree, *, tells: bool = False) -> str:
+    """The changes in the worktree that are not on its branch, and the next step; empty if there are none. `tells`: as
+    for a view."""
     there = inside(worktree)
     if there is None:
         return ""
-    with view(worktree, there) as found:
-        changed = _uncommitted(found.git).own
-        words = f"{worktree.path} has uncommitted changes ({some(changed)}). Commit them first." if changed else ""
-        words = unfinished(there) or words or _astray(found)
-        return words or _unpublished(worktree, inner_repositories.only_here(found.git, found.home))
+    with view(worktree, there, tells=tells) as found:
+        links = inner_repositories.links(found.git)
+        return _unkept(found, links, _uncommitted(found.git, links))
+
+
+def left(worktree: Worktree) -> Left:
+    """Everything that is lost with it, at one look."""
+    there = inside(worktree)
+    if there is None:
+        return Left(branch=tip(open_checkout(worktree.repository).git, worktree.branch))
+    with view(worktree, there, tells=False) as found:
+        links = inner_repositories.links(found.git)
+        loose = _uncommitted(found.git, links)
+        words = _unkept(found, links, loose)
+        return Left(words, () if words else _others(found, links, loose), found.tips.last)
+
+
+def _unkept(found: View, links: Mapping[str, str], loose: Loose) -> str:
+    worktree, changed = found.worktree, loose.own
+    words = f"{worktree.path} has uncommitted changes ({some(changed)}). Commit them first." if changed else ""
+    words = in_the_middle(found) or words or _astray(found)
+    return words or _unpublished(worktree, inner_repositories.only_here(links, found.git, found.home))
 
 
 def others(worktree: Worktree) -> tuple[str, ...]:
-    """What would go with the directory and is nowhere else: as in `Kept.left_out`, and repositories with own commits
-    that are submodules, or that git ignores."""
+    """`Left.others`, whether there are changes or not."""
     there = inside(worktree)
     if there is None:
         return ()
-    with view(worktree, there) as found:
-        git = found.git
-        own = [each for each in inner_repositories.links(git) if _own_branches(found, each)]
-        names = (
-            *_uncommitted(git).others,
-            *map(readable_name, own),
-            *map(readable_name, inner_repositories.ignored_repositories(git)),
-        )
-        return (*dict.fromkeys(names), *_own_refs(found))
+    with view(worktree, there, tells=False) as found:
+        links = inner_repositories.links(found.git)
+        return _others(found, links, _uncommitted(found.git, links))
+
+
+def _others(found: View, links: Mapping[str, str], loose: Loose) -> tuple[str, ...]:
+    own = [each for each in links if _own_branches(found, each)]
+    names = (
+        *loose.others,
+        *map(readable_name, own),
+        *map(readable_name, inner_repositories.ignored_repositories(found.git)),
+    )
+    return (*dict.fromkeys(names), *_own_refs(found))
 
 
 def _own_branches(found: View, submodule: str) -> bool:
@@ -272,7 +330,7 @@ def bring(worktree: Worktree, there: Git, commit: str) -> None:
 def go_on(worktree: Worktree, there: Git, commit: str) -> bool:
     """Ends a move forward to this commit that was killed in the middle; False if files have been changed otherwise."""
     with view(worktree, there, keeps=True) as found:
-        _stage(found.git)
+        _stage(found)
         options = ("diff-tree", "-r", "--name-only", "--no-renames", "-z")
         tree = found.git("write-tree")
         changed = set(found.git.must(*options, found.head, tree).names)
@@ -280,7 +338,7 @@ def go_on(worktree: Worktree, there: Git, commit: str) -> bool:
             return False
         found.git("reset", "--hard", "--quiet", commit, seconds=LONG)
         found.at(commit)
-        advance(found.home, worktree, commit)
+        advance(found.home, worktree, commit, found.tips)
         found.follow(commit)
         found.save()
         return True
@@ -293,18 +351,25 @@ def catch_up(worktree: Worktree) -> None:
     if there is None or last is None or there.ask("rev-parse", "HEAD").text == last:
         return
     with view(worktree, there, keeps=True) as found:
-        if contains(found.git, last, found.head) and not unfinished(there) and not _uncommitted(found.git).own:
+        if not contains(found.git, last, found.head) or in_the_middle(found):
+            return
+        if not _uncommitted(found.git, inner_repositories.links(found.git)).own:
             _forward(found, last)
 
 
-def unfinished(git: Git) -> str:
-    """In the middle of what an agent is, and the next step."""
-    directory = Path(git("rev-parse", "--absolute-git-dir"))
+def unfinished(git: Git, *, unmerged: bool) -> str:
+    """In the middle of what somebody is, and the next step. `unmerged`: whether the index there has conflicts."""
+    directory = Path(git.variables["GIT_DIR"])
     doing = next((words for name, words in UNFINISHED.items() if (directory / name).exists()), "")
-    if not doing and git("ls-files", "--unmerged"):
+    if not doing and unmerged:
         doing = "resolving conflicts"
     words = f"{git.directory} is in the middle of {doing}. Finish or abort that there first."
     return words if doing else ""
+
+
+def in_the_middle(found: View) -> str:
+    """In the middle of what its agent is, and the next step."""
+    return unfinished(found.there, unmerged=found.unmerged)
 
 
 def _refuse_unborn(git: Git, worktree: Worktree) -> None:
@@ -321,12 +386,16 @@ def _refuse_unborn(git: Git, worktree: Worktree) -> None:
     )
 
 
-def _stage(git: Git) -> None:
-    """Everything but what is left out. Of a submodule the commit that is checked out there."""
-    links = [*inner_repositories.links(git)]
+def _stage(found: View) -> Mapping[str, str] | None:
+    """Everything but what is left out. Of a submodule the commit that is checked out there. The submodules, if there
+    was nothing to stage."""
+    git = found.git
+    links = inner_repositories.links(git)
     # New or changed, but cannot be committed: other repositories, large files, pipes and devices.
     options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
     names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
+    if not names and not links:
+        return links
     unfit = [name.removesuffix("/") for name in names if name.endswith("/") or not fits(git.directory / name)]
     paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in (*unfit, *links))])
     refusal = _add(git, paths)
@@ -334,6 +403,7 @@ def _stage(git: Git) -> None:
         _add_each(git, sorted(names - set(unfit)), refusal, [])
     if links:
         git.ask("update-index", "--remove", "-z", "--stdin", given="\0".join(links))
+    return None
 
 
 def _add(git: Git, paths: str) -> Answer:
@@ -359,13 +429,21 @@ def _add_each(git: Git, names: Sequence[str], refusal: Answer, refused: list[str
 def snapshot(found: View, message: str, author_name: str, *, dated_as_head: bool = False) -> str:
     """The commit that has all changes; the agent's own if there are no more. `dated_as_head`: the same changes are the
     same commit, whenever it is made."""
-    _stage(found.git)
+    staged = _stage(found) is None
+    return commit_of(found, message, author_name, staged=staged, dated_as_head=dated_as_head)
+
+
+def commit_of(found: View, message: str, author_name: str, *, staged: bool, dated_as_head: bool = False) -> str:
+    """The commit of what is staged, if anything is."""
+    if not staged and not found.changed:
+        return found.head
     tree = found.git("write-tree")
     if tree == found.git("rev-parse", f"{found.head}^{{tree}}"):
         return found.head
-    last = found.last
+    last = found.tips.last
     if (
         last is not None
+        and last != found.head
         and contains(found.git, last, found.head)
         and found.git("rev-parse", f"{last}^{{tree}}") == tree
     ):
@@ -391,25 +469,33 @@ def _parents(found: View, tree: str) -> tuple[str, ...]:
 
 def _hold(found: View) -> None:
     """A commit that only a worktree's repository names stays in the person's, where its files are."""
-    if found.worktree.own:
+    if found.worktree.own and found.head not in (found.tips.held.get("head"), found.tips.held.get("branch")):
         orders = hold(found.worktree.path, {"head": found.head})
         found.home.git("update-ref", "--stdin", given="\n".join([*orders, ""]))
 
 
-def _bring_back(found: View, *, moved: bool) -> str:
-    """Moves the branch to the agent's HEAD; or, without new commits, HEAD to the branch. Returns what it cannot do."""
+def _bring_back(found: View, has: Collection[str], *, moved: bool) -> str:
+    """Moves the branch to the agent's HEAD; or, without new commits, HEAD to the branch. Returns what it cannot do.
+    `has`: commits that its HEAD contains."""
     worktree, there = found.worktree, found.there
-    last, own = found.last, tip(there, worktree.branch)
-    if worktree.own and own is not None and own != found.head:
+    last, own = found.tips.last, found.own.last
+    if worktree.own and own is not None and own != last and own not in has:
+        _hold(found)
         fetch(found.home, worktree.path, own, last)
-    if own is not None and last is not None and is_placed(found.home, worktree, last):
+    if own is not None and found.tips.placed:
         last = None  # nobody but its agent has worked on the branch
     tips = [each for each in (last, own) if each is not None]
-    if all(contains(found.git, found.head, each) for each in tips):
-        advance(found.home, worktree, found.head)
-        if moved or current_branch(there) != worktree.branch:
+    if all(each in has or contains(found.git, found.head, each) for each in tips):
+        moves = False
+        try:
+            moves = advance(found.home, worktree, found.head, found.tips) and found.tips.last != found.head
+        finally:
+            if not moves:
+                _hold(found)
+        if moved or not found.own.current:
             found.follow(found.head)
         return ""
+    _hold(found)
     ahead = [each for each in tips if all(contains(found.git, each, other) for other in (found.head, *tips))]
     if ahead and not moved:
         try:
@@ -426,14 +512,14 @@ def _bring_back(found: View, *, moved: bool) -> str:
 def _forward(found: View, commit: str) -> None:
     found.git("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", commit, seconds=LONG)
     found.at(commit)
-    advance(found.home, found.worktree, commit)
+    advance(found.home, found.worktree, commit, found.tips)
     found.follow(commit)
     found.save()
 
 
 def _astray(found: View) -> str:
     """Commits that are in the worktree and not on its branch."""
-    worktree, last = found.worktree, found.last
+    worktree, last = found.worktree, found.tips.last
     if last is not None and contains(found.git, last, found.head):
         return ""
     where = current_branch(found.there) or "no branch"
@@ -449,7 +535,8 @@ def _astray(found: View) -> str:
 
 
 def _own_refs(found: View) -> tuple[str, ...]:
-    return unknown_refs(found.home, found.there) if found.worktree.own else ()
+    known = {found.head, found.tips.last, *found.tips.held.values()}
+    return unknown_refs(found.home, found.there, known) if found.worktree.own else ()
 
 
 def _kept(
@@ -460,9 +547,10 @@ def _kept(
     committed: bool = False,
     trouble: str = "",
     left_out: tuple[str, ...] = (),
+    base_tip: str | None = None,
 ) -> Kept:
     head = head or git("rev-parse", f"refs/heads/{worktree.branch}")
-    base = _base(git, worktree, head)
+    base = _base(git, worktree, head, base_tip)
     figures = git("diff", "--shortstat", *DIFF, base, head, "--")
     files, insertions, deletions = (_figure(figures, each) for each in ("file", "insertion", "deletion"))
     return Kept(
@@ -483,12 +571,15 @@ def _figure(words: str, what: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _base(git: Git, worktree: Worktree, head: str) -> str:
+def _base(git: Git, worktree: Worktree, head: str, now: str | None = None) -> str:
     """The commit where the work left its base branch: its start, or the last merge of one into the other.
-    So commits from the base branch, and those that it already has, are not shown as the worktree's own."""
-    if worktree.base_branch is None or tip(git, worktree.base_branch) is None:
+    So commits from the base branch, and those that it already has, are not shown as the worktree's own. `now`: where
+    the base branch is, if that is known."""
+    if now is None and worktree.base_branch is not None:
+        now = tip(git, worktree.base_branch)
+    if now is None:
         return worktree.base_commit
-    met = git.ask("merge-base", f"refs/heads/{worktree.base_branch}", head)
+    met = git.ask("merge-base", now, head)
     return met.text if met.code == 0 and contains(git, met.text, worktree.base_commit) else worktree.base_commit
 
 
@@ -580,13 +671,13 @@ def _change(status: str, path: str, old_path: str | None, added: str, deleted: s
     )
 
 
-def _uncommitted(git: Git) -> Loose:
+def _uncommitted(git: Git, links: Iterable[str]) -> Loose:
     """What `git status` tells, without renames, so that each line has one name; and what cannot be kept from here."""
     options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
     found = [_name(line) for line in git.must("status", *options, seconds=LONG).names]
     own = [each for each in found if not each.endswith("/") and fits(git.directory / each)]
     others = sorted(set(found) - set(own))
-    changed = [each for each in inner_repositories.links(git) if _changed_inside(git.directory / each)]
+    changed = [each for each in links if _changed_inside(git.directory / each)]
     return Loose(tuple(map(readable_name, own)), tuple(map(readable_name, (*others, *changed))))
 
 

@@ -23,6 +23,7 @@ from toryo.coordinator.worktrees.paths import (
     Worktree,
     branch_of,
     checkout_of,
+    commits_at,
     contains,
     current_branch,
     described,
@@ -38,7 +39,7 @@ from toryo.coordinator.worktrees.paths import (
     unnote,
 )
 from toryo.coordinator.worktrees.repository import Checkout, open_checkout
-from toryo.coordinator.worktrees.views import advance, tell_base
+from toryo.coordinator.worktrees.views import advance, tell_base, tips_of
 
 HALF_MADE = "initializing"
 """Why git locked a worktree of an older Toryo that it was still making."""
@@ -84,29 +85,39 @@ def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str], 
         _save_commits(checkout, path, branch)
     elif noted(path) and repository_of(path).is_dir():  # its maker was killed before every file was there
         forget(checkout, path)
-    _refuse_occupied(checkout, path, branch)
+    refs = commits_at(checkout.git, *(f"refs/heads/{each}" for each in (branch, PREFIX.rstrip("/"), *bases)))
+    _refuse_occupied(checkout, path, branch, conflicts=f"refs/heads/{PREFIX.rstrip('/')}" in refs)
     refuse_filters(checkout)
-    fresh = tip(checkout.git, branch) is None
-    notes = _branch_off(checkout, path, branch, bases) if fresh else ()
+    fresh = f"refs/heads/{branch}" not in refs
+    tips = [(each, refs.get(f"refs/heads/{each}")) for each in bases]
+    notes = _branch_off(checkout, path, branch, tips) if fresh else ()
     try:
-        _check_out(checkout, path, branch, brings)
+        _check_out(checkout, path, branch, brings, kept=fresh)
     except BaseException:
         _undo(checkout, path, branch if fresh else None)
         raise
     return _taken(checkout, path, branch, notes)
 
 
-def _check_out(checkout: Checkout, path: Path, branch: str, brings: Sequence[str]) -> None:
-    """Noted as its own when every file is there. What it starts from is kept for it first."""
-    start = tip(checkout.git, branch)
-    assert start is not None
+def _check_out(checkout: Checkout, path: Path, branch: str, brings: Sequence[str], *, kept: bool) -> None:
+    """Noted as its own when every file is there. What it starts from is kept for it first. `kept`: it is, since the
+    branch was made."""
     before = described(checkout, path, branch)
-    note(checkout, path, before.base_branch, before.base_commit)
-    base = {"base": tip(checkout.git, before.base_branch) or start} if before.base_branch else {}
-    orders = hold(path, {"start": start, "branch": start, **base})
-    checkout.git("update-ref", "--stdin", given="\n".join([*orders, ""]))
+    start = before.base_commit
+    if not kept:
+        tips = tips_of(checkout, before)
+        assert tips.last is not None
+        start = tips.last
+        note(checkout, path, before.base_branch, before.base_commit)
+        orders = _kept(path, start, (tips.base or start) if before.base_branch else None)
+        checkout.git("update-ref", "--stdin", given="\n".join([*orders, ""]))
     create(checkout, path, start, branch, [*([before.base_branch] if before.base_branch else []), *brings])
     note(checkout, path, before.base_branch, before.base_commit, own=True)
+
+
+def _kept(path: Path, start: str, base: str | None) -> list[str]:
+    """What is kept for a worktree that starts there, for `git update-ref --stdin`."""
+    return hold(path, {"start": start, "branch": start, **({"base": base} if base is not None else {})})
 
 
 def check_out_detached(checkout: Checkout, path: Path, commit: str) -> None:
@@ -140,14 +151,19 @@ def _save_commits(checkout: Checkout, path: Path, branch: str) -> None:
         advance(checkout, described(checkout, path, branch), commit)
 
 
-def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
+_Tips = Sequence[tuple[str, str | None]]
+
+
+def _branch_off(checkout: Checkout, path: Path, branch: str, bases: _Tips) -> tuple[str, ...]:
     """A new branch and the note of its base (first, so that no branch is ever without). Returns what may surprise."""
     git = checkout.git
-    start = _start(git, bases)
+    head, current = _head(git)
+    start = _start(git, head, bases)
     _refuse_missing(checkout, start)
-    note(checkout, path, current_branch(git), start)
+    note(checkout, path, current, start)
     try:
-        git("update-ref", "-m", "toryo: task starts", f"refs/heads/{branch}", start, "")
+        orders = [f"create refs/heads/{branch} {start}", *_kept(path, start, head if current is not None else None)]
+        git("update-ref", "-m", "toryo: task starts", "--stdin", given="\n".join([*orders, ""]))
     except Trouble:
         unnote(path)
         raise
@@ -156,12 +172,18 @@ def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str
     return (words,) if changed else ()
 
 
-def _start(git: Git, bases: Sequence[str]) -> str:
+def _head(git: Git) -> tuple[str, str | None]:
+    """The commit of HEAD, and the branch that it is on."""
+    head, *names = git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD").split("\n")
+    if not names:  # a ref of another kind is called HEAD, too
+        return head, current_branch(git)
+    return head, names[0].removeprefix("refs/heads/") if names[0].startswith("refs/heads/") else None
+
+
+def _start(git: Git, head: str, bases: _Tips) -> str:
     """HEAD, or the commits of the bases. HEAD is one of these if it already has the work of one of them: that branch
     was merged, and perhaps removed."""
-    head = git("rev-parse", "HEAD")
-    tips = [(base, tip(git, base)) for base in bases]
-    new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]
+    new = [(each, commit) for each, commit in bases if commit is not None and not contains(git, head, commit)]
     if len(new) < len(bases) or not new:
         new.append(("HEAD", head))
     (first, start), *others = new
@@ -194,7 +216,7 @@ def _refuse_missing(checkout: Checkout, start: str) -> None:
         )
 
 
-def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
+def _refuse_occupied(checkout: Checkout, path: Path, branch: str, *, conflicts: bool) -> None:
     elsewhere = checkout_of(checkout, branch)
     if elsewhere is not None:
         raise Trouble(
@@ -204,7 +226,7 @@ def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
         raise Trouble(f"{path} exists and is not a worktree of {checkout.top}. Move it away, then try again.")
     if not noted(path):  # a branch that a person has made is gone on with; an agent's would be the work of another
         moved_bases.refuse(checkout, branch, 0)
-    if tip(checkout.git, PREFIX.rstrip("/")) is not None:
+    if conflicts:
         raise Trouble("A branch named toryo conflicts with branches named toryo/…. Rename it (git branch -m).")
 
 

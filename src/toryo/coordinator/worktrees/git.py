@@ -12,10 +12,10 @@ import contextlib
 import functools
 import os
 import re
+import select
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,6 +33,7 @@ END_WITHIN = 5.0
 MOST_OUTPUT = 128 * 1024 * 1024
 """Bytes that are read of an answer; agents can make a repository of any size."""
 MOST_ERRORS = 64 * 1024
+MOST_AT_ONCE = 64 * 1024
 
 SETTINGS = (
     "core.hooksPath=/dev/null",
@@ -195,29 +196,30 @@ class Git:
 
     def _run(self, arguments: tuple[str, ...], given: bytes, seconds: float, most: int) -> tuple[int, bytes, bytes]:
         """Exit code, output up to the limit, and errors. Raises Trouble if it does not end in time."""
-        try:
-            errors, words = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed below
-        except OSError as problem:
-            raise Trouble(f"git needs a writable temporary directory: {problem.strerror}.") from problem
-        with errors, words:
-            words.write(given)
-            words.seek(0)
-            with self._start(arguments, words.fileno(), errors.fileno()) as process:
-                late = threading.Event()
-                timer = threading.Timer(seconds, _end, (process, late))
-                timer.start()
+        with contextlib.ExitStack() as opened:
+            try:
+                errors = opened.enter_context(tempfile.TemporaryFile())
+                words = opened.enter_context(tempfile.TemporaryFile()) if given else None
+            except OSError as problem:
+                raise Trouble(f"git needs a writable temporary directory: {problem.strerror}.") from problem
+            if words is not None:
+                words.write(given)
+                words.seek(0)
+            until = time.monotonic() + seconds
+            with self._start(
+                arguments, subprocess.DEVNULL if words is None else words.fileno(), errors.fileno()
+            ) as git:
                 try:
-                    assert process.stdout is not None
-                    output = process.stdout.read(most)
+                    output = _read(git, most, until)
                     if len(output) < most:
-                        process.wait()
+                        _wait(git, until)
+                except (TimeoutError, subprocess.TimeoutExpired) as late:
+                    _end(git, late=True)
+                    said = f"git {arguments[0]} in {self.directory} took longer than {seconds:g} s and was stopped."
+                    raise Trouble(f"{said} Try again when the machine is less busy.") from late
                 finally:
-                    timer.cancel()
-                    _end(process)
-            if late.is_set():
-                said = f"git {arguments[0]} in {self.directory} took longer than {seconds:g} s and was stopped."
-                raise Trouble(f"{said} Try again when the machine is less busy.")
-            return process.returncode, output, os.pread(errors.fileno(), MOST_ERRORS, 0)
+                    _end(git)
+            return git.returncode, output, os.pread(errors.fileno(), MOST_ERRORS, 0)
 
     def _start(self, arguments: tuple[str, ...], given: int, errors: int) -> subprocess.Popen[bytes]:
         wanted = (each for each in SETTINGS if not self.network or each not in OFFLINE)
@@ -277,11 +279,39 @@ def _not_there(directory: Path) -> str:
     return "git was not found. Install it, or set the project's isolation to none."
 
 
-def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:
-    """Interrupts git first, so that it removes its lock files; then ends it with its children (filters)."""
-    if late is not None:
-        late.set()
-    elif process.poll() is not None:
+def _read(process: subprocess.Popen[bytes], most: int, until: float) -> bytes:
+    """What it prints, up to so many bytes. Raises TimeoutError if it has more to say at that time."""
+    assert process.stdout is not None
+    descriptor, output = process.stdout.fileno(), bytearray()
+    ready = select.poll()
+    ready.register(descriptor, select.POLLIN)
+    while len(output) < most:
+        if not ready.poll(max(0.0, until - time.monotonic()) * 1000):
+            raise TimeoutError
+        part = os.read(descriptor, min(MOST_AT_ONCE, most - len(output)))
+        if not part:
+            break
+        output += part
+    return bytes(output)
+
+
+def _wait(process: subprocess.Popen[bytes], until: float) -> None:
+    """Python's own wait with a time limit looks again and again; this one sleeps until it has ended, where it can."""
+    with contextlib.suppress(OSError, AttributeError):  # Linux only, and not in every sandbox
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            ended = select.poll()
+            ended.register(descriptor, select.POLLIN)
+            ended.poll(max(0.0, until - time.monotonic()) * 1000)
+        finally:
+            os.close(descriptor)
+    process.wait(max(0.0, until - time.monotonic()))
+
+
+def _end(process: subprocess.Popen[bytes], *, late: bool = False) -> None:
+    """Interrupts git first, so that it removes its lock files; then ends it with its children (filters). `late`: these
+    may still be there when git is gone."""
+    if process.poll() is not None and not late:
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)

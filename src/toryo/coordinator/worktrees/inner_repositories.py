@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
@@ -68,12 +68,12 @@ def _own_commits(git: Git, *tips: str, tags_last: bool = False) -> str:
     return git("rev-list", "--max-count=1", *tips, "--not", *known, seconds=LONG)
 
 
-def only_here(git: Git, home: Checkout, keep_as: str | None = None) -> tuple[str, ...]:
-    """The submodules whose commit, which the work refers to, is nowhere but in the worktree. `keep_as`: it is brought
-    to the person's own submodule first, if that is there, under this name."""
+def only_here(links: Mapping[str, str], git: Git, home: Checkout, keep_as: str | None = None) -> tuple[str, ...]:
+    """Those of these submodules whose commit, which the work refers to, is nowhere but in the worktree. `keep_as`: it
+    is brought to the person's own submodule first, if that is there, under this name."""
     return tuple(
         name
-        for name, commit in links(git).items()
+        for name, commit in links.items()
         if _is_only_here(git.directory / name, commit)
         and not _has(home.top / name, commit, git.directory / name, keep_as)
     )

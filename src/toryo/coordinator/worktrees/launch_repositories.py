@@ -18,7 +18,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,8 +149,8 @@ def _lead(directory: Path, checkout: Checkout) -> None:
 
 def _refs(git: Git, branches: Sequence[str]) -> dict[str, str]:
     wanted = [*KNOWN, *(f"refs/heads/{each}" for each in branches)]
-    lines = git("for-each-ref", "--format=%(objectname) %(refname)", *wanted).splitlines()
-    return {name: commit for commit, _, name in (line.partition(" ") for line in lines)}
+    lines = git("for-each-ref", "--format=%(objectname) %(refname)", *wanted).split("\n")  # no other ends of lines
+    return {name: commit for commit, _, name in (line.partition(" ") for line in lines if line)}
 
 
 def _cleared(directory: Path) -> None:
@@ -189,14 +189,15 @@ def hold(path: Path, commits: Mapping[str, str]) -> list[str]:
     return [f"update {held(path)}/{name} {commit}" for name, commit in commits.items()]
 
 
-def let_go(checkout: Checkout, path: Path) -> None:
-    """Removes everything of a worktree's repository, but not its branch."""
-    for each in (repository_of(path), seen_of(path)):
-        _cleared(each)
-    for each in (path.parent / REPOSITORIES, path.parent / SEEN):
-        with contextlib.suppress(OSError):
-            each.rmdir()
-    names = checkout.git("for-each-ref", "--format=delete %(refname)", held(path))
+def let_go(checkout: Checkout, *paths: Path) -> None:
+    """Removes everything of the repositories of worktrees, but not their branches."""
+    for path in paths:
+        for each in (repository_of(path), seen_of(path)):
+            _cleared(each)
+        for each in (path.parent / REPOSITORIES, path.parent / SEEN):
+            with contextlib.suppress(OSError):
+                each.rmdir()
+    names = checkout.git("for-each-ref", "--format=delete %(refname)", *sorted({held(path) for path in paths}))
     if names:
         checkout.git("update-ref", "--stdin", given=f"{names}\n")
 
@@ -237,12 +238,13 @@ def fetch_answer(checkout: Checkout, objects: Path, commit: str, known: str | No
         return replace(answer, errors=answer.errors.replace(str(offered), str(objects.parent)))
 
 
-def unknown_refs(checkout: Checkout, there: Git) -> tuple[str, ...]:
+def unknown_refs(checkout: Checkout, there: Git, known: Collection[str | None]) -> tuple[str, ...]:
     """The refs in the worktree's repository (branches, tags, stashes, notes …) whose objects the person's does not
-    have. What was fetched there from elsewhere is there."""
-    lines = there("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    have. What was fetched there from elsewhere is there. `known`: what the person's has."""
+    lines = there("for-each-ref", "--format=%(objectname) %(refname)").split("\n")
     tips = [line.partition(" ")[::2] for line in lines if not line.partition(" ")[2].startswith("refs/remotes/")]
-    answers = checkout.git("cat-file", "--batch-check", given="".join(f"{commit}\n" for commit, _ in tips)).splitlines()
+    asked = "".join(f"{commit}\n" for commit, _ in tips if commit not in known)
+    answers = checkout.git("cat-file", "--batch-check", given=asked).splitlines() if asked else []
     missing = {answer.split()[0] for answer in answers if answer.endswith(" missing")}
     return tuple(_said(name) for commit, name in tips if commit in missing)
 

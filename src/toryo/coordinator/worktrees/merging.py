@@ -28,6 +28,8 @@ from toryo.coordinator.worktrees.paths import (
 )
 from toryo.coordinator.worktrees.repository import Checkout, content, open_checkout
 
+UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
+"""How `git status` marks what is still to be resolved."""
 ATTEMPTS = 5
 """How often a merge is repeated because the branch moved on."""
 
@@ -102,7 +104,7 @@ def merge(
         if accepts is not None:
             moved_bases.accept(checkout, target, accepts, worktree.made_at)
         moved_bases.refuse(checkout, target, worktree.made_at)
-    words = commits_and_diffs.unkept(worktree)
+    words = commits_and_diffs.unkept(worktree, tells=True)  # what conflicts is resolved there
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
     with alone(worktree.path.parent):
@@ -154,12 +156,13 @@ def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:
     if there is None:
         _refuse_rebase(checkout, target)
         return
-    words = commits_and_diffs.unfinished(there)
+    options = ("--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+    lines = there.must("status", *options, seconds=LONG).names
+    words = commits_and_diffs.unfinished(there, unmerged=any(line[:2] in UNMERGED for line in lines))
     if words:
         raise Trouble(words)
     coming = set(there.must("diff", "--name-only", "--no-renames", "-z", old, commit, "--").names)
-    options = ("--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
-    own = {line[3:] for line in there.must("status", *options, seconds=LONG).names}
+    own = {line[3:] for line in lines}
     if both := sorted(coming & own):
         raise Trouble(_overwrites(target, there.directory, tuple(map(readable_name, both))))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from toryo import untrusted_files
 from toryo.coordinator.worktrees.git import Trouble
-from toryo.coordinator.worktrees.paths import contains, readable_name, tip
+from toryo.coordinator.worktrees.paths import commits_at, contains, readable_name
 from toryo.coordinator.worktrees.repository import Checkout
 
 BY_TORYO = "toryo: "
@@ -73,14 +73,18 @@ def accept(checkout: Checkout, branch: str, commit: str, since: float) -> None:
 
 def moved_by_nobody(checkout: Checkout, branch: str, since: float) -> MovedBase | None:
     """None if it was people and Toryo, or if git notes nothing here."""
-    moves, now = _moves(checkout, branch), tip(checkout.git, branch)
-    if now is None or not moves:
+    moves = _moves(checkout, branch)
+    if not moves:
+        return None
+    ours, theirs = f"refs/heads/{branch}", f"{ACCEPTED}/{branch}"
+    found = commits_at(checkout.git, ours, theirs)
+    now, accepted = found.get(ours), found.get(theirs)
+    if now is None:
         return None
     known = max((number for number, each in enumerate(moves) if each.at < since and not each.by_an_agent), default=-1)
     strange = [(each.old, each.new, each.name) for each in moves[known + 1 :] if each.by_an_agent]
     if moves[-1].new != now:
         strange.append((moves[-1].new, now, ""))
-    accepted = checkout.git.ask("rev-parse", "--verify", "--quiet", f"{ACCEPTED}/{branch}").text
     for old, new, name in strange:
         if not contains(checkout.git, now, new) or (accepted and contains(checkout.git, accepted, new)):
             continue

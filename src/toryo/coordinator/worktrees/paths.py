@@ -171,6 +171,8 @@ def entries(checkout: Checkout) -> list[Entry]:
 
 
 def entry_at(checkout: Checkout, path: Path) -> Entry | None:
+    if not checkout.notes(path):
+        return None
     return next((entry for entry in entries(checkout) if entry.path == path), None)
 
 
@@ -181,13 +183,26 @@ def checkout_of(checkout: Checkout, branch: str) -> Path | None:
 
 def tip(git: Git, branch: str) -> str | None:
     """The branch's commit; None if there is no branch of exactly this name."""
-    answer = git.ask("show-ref", "--verify", "--hash", f"refs/heads/{branch}")
+    return _at(git, f"refs/heads/{branch}")
+
+
+def commits_at(git: Git, *refs: str) -> dict[str, str]:
+    """The commit of each of these refs that there is, by its exact name."""
+    answer = git.ask("for-each-ref", "--format=%(objectname) %(objecttype) %(refname)", *refs)
+    if answer.code != 0:  # a ref names what is missing: the others are there nevertheless
+        return {ref: commit for ref in refs if (commit := _at(git, ref)) is not None}
+    lines = (line.split(" ", 2) for line in answer.text.split("\n") if line)
+    return {ref: commit for commit, _, ref in lines if ref in refs}
+
+
+def _at(git: Git, ref: str) -> str | None:
+    answer = git.ask("show-ref", "--verify", "--hash", ref)
     return answer.text if answer.code == 0 else None
 
 
 def contains(git: Git, whole: str, part: str) -> bool:
     """Whether a commit is the other one, or one of its ancestors."""
-    return git.holds("merge-base", "--is-ancestor", part, whole)
+    return whole == part or git.holds("merge-base", "--is-ancestor", part, whole)
 
 
 def current_branch(git: Git) -> str | None:
@@ -233,9 +248,10 @@ def forget(checkout: Checkout, path: Path) -> None:
     not mounted just now stays known, which `git worktree prune` would not leave so."""
     if path.is_symlink() or (path / ".git").is_dir():
         raise Trouble(f"{path} contains another repository. Check it, then remove it by hand.")
-    for each in (path, check_place(path)):
+    both = (path, check_place(path))
+    for each in both:
         clear(each)
-        let_go(checkout, each)
+    let_go(checkout, *both)
     with contextlib.suppress(OSError):
         check_place(path).parent.rmdir()
     if entry_at(checkout, path) is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from toryo.check_names import some
 from toryo.coordinator.worktrees import clean_checkouts, commits_and_diffs
+from toryo.coordinator.worktrees.commits_and_diffs import Left
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch
@@ -47,16 +48,23 @@ def discard(worktree: Worktree, passing: Sequence[str] = ()) -> Discarded:
     return Discarded(worktree.branch, commits[0], f"{words} {'; '.join(back)}")
 
 
-def remove(worktree: Worktree, *, force: bool = False, passing: Sequence[str] = ()) -> None:
+class Grown(Trouble):
+    """It has more than what was merged of it."""
+
+
+def remove(worktree: Worktree, *, force: bool = False, passing: Sequence[str] = (), merged: str | None = None) -> None:
     """Removes directory and branch after a merge. Raises Trouble if that would lose commits or uncommitted work.
 
     `passing`: as for `discard`. `force` gives up what `Kept.left_out` named (repositories inside, changes inside of
-    submodules); nothing else.
+    submodules); nothing else. `merged`: the commit that was merged. Raises Grown if there is more.
     """
     checkout = open_checkout(worktree.repository)
     with alone(worktree.path.parent):
+        left = commits_and_diffs.left(worktree)
+        if merged is not None and (left.unkept or left.branch not in (None, merged)):
+            raise Grown(f"{worktree.branch} has more than {merged[:10]}.")
         _refuse_in_use(checkout, worktree)
-        _refuse_loss(checkout.git, worktree, passing, force=force)
+        _refuse_loss(checkout.git, worktree, left, passing, force=force)
         _remove(checkout, worktree)
 
 
@@ -66,11 +74,10 @@ def _refuse_in_use(checkout: Checkout, worktree: Worktree) -> None:
         raise Trouble(f"{worktree.branch} is checked out in {place}. Switch to another branch there, then try again.")
 
 
-def _refuse_loss(git: Git, worktree: Worktree, passing: Sequence[str], *, force: bool) -> None:
-    words = commits_and_diffs.unkept(worktree)
-    others = () if force or words else commits_and_diffs.others(worktree)
-    if others:
-        named = some(others)
+def _refuse_loss(git: Git, worktree: Worktree, left: Left, passing: Sequence[str], *, force: bool) -> None:
+    words, last = left.unkept, left.branch
+    if left.others and not force:
+        named = some(left.others)
         words = f"These files cannot be saved and exist nowhere else: {named}. Move away what you need."
     verified = () if force or words else clean_checkouts.found_only_here(worktree)
     if verified:
@@ -78,17 +85,20 @@ def _refuse_loss(git: Git, worktree: Worktree, passing: Sequence[str], *, force:
             f"A check has verified {some(verified)}, which git ignores and which could not be kept with its result. "
             "Move it away, then try again."
         )
-    last = tip(git, worktree.branch)
-    if not words and last is not None and not _elsewhere(git, worktree, last, passing):
+    if not words and last is not None and not _elsewhere(git, worktree, last, passing, still=True):
         words = f"{worktree.branch} has commits that are in no other branch. Merge it first, or discard it."
     if words:
         raise Trouble(f"{worktree.path} was not removed. {words}")
 
 
-def _elsewhere(git: Git, worktree: Worktree, commit: str, passing: Sequence[str]) -> bool:
+def _elsewhere(git: Git, worktree: Worktree, commit: str, passing: Sequence[str], *, still: bool = False) -> bool:
     """Whether another branch, or a HEAD that is on none, has this commit too. What was pushed for a pull request is
-    the same branch: it may be gone there when that was closed."""
-    names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes").split()
+    the same branch: it may be gone there when that was closed. `still`: and whether its branch is still there."""
+    form = "--format=%(objectname) %(refname)"
+    lines = git("for-each-ref", f"--contains={commit}", form, "refs/heads", "refs/remotes").split("\n")
+    names = {name: at for at, _, name in (line.partition(" ") for line in lines if line)}
+    if still and names.get(f"refs/heads/{worktree.branch}", commit) != commit:
+        return False
     own = {f"refs/heads/{each}" for each in (worktree.branch, *passing)}
     own |= {each for each in names if each.startswith("refs/remotes/") and each.endswith(f"/{worktree.branch}")}
     return bool(set(names) - own) or contains(git, "HEAD", commit)
@@ -125,6 +135,7 @@ def _head(worktree: Worktree, last: str | None) -> str | None:
 
 def _remove(checkout: Checkout, worktree: Worktree) -> None:
     forget(checkout, worktree.path)
-    if tip(checkout.git, worktree.branch) is not None:
-        checkout.git("branch", "--quiet", "-D", worktree.branch)
+    deleted = checkout.git.ask("branch", "--quiet", "-D", worktree.branch)
+    if deleted.code != 0 and tip(checkout.git, worktree.branch) is not None:
+        raise Trouble(f"The branch {worktree.branch} was not removed: {deleted.errors}")
     unnote(worktree.path)

@@ -12,13 +12,15 @@ a worktree says: that is a file of its agent.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
 import stat
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,10 +101,17 @@ class Checkout:
         """The git directory of a checkout, as the repository has noted it. Raises Trouble where two claim it."""
         if path == self.main:
             return self.common
-        found = [each for each in _within(self.common / "worktrees") if _checkout_of(each) == path]
+        found = self._noted(path)
         if len(found) > 1:
             raise Trouble(f"{self.common} has two worktrees at {path}. Remove the wrong one of {_named(found)}.")
         return found[0] if found else None
+
+    def notes(self, path: Path) -> bool:
+        """Whether the repository has a checkout there."""
+        return path == self.main or bool(self._noted(path))
+
+    def _noted(self, path: Path) -> list[Path]:
+        return [each for each in _within(self.common / "worktrees") if _checkout_of(each) == path]
 
     def filters(self) -> list[str]:
         """The filters that only the repository's own configuration defines, and that do not run therefore."""
@@ -113,8 +122,33 @@ class Checkout:
         return any(self.git.holds("config", "--get", f"filter.{name}.{each}") for each in FILTERS)
 
 
+_OPENED: ContextVar[dict[Path, Checkout] | None] = ContextVar("_OPENED", default=None)
+
+
+@contextlib.contextmanager
+def one_act() -> Iterator[None]:
+    """Within it each repository is opened once. For what is done at one go: no program of an agent is waited for."""
+    if _OPENED.get() is not None:
+        yield
+        return
+    outside = _OPENED.set({})
+    try:
+        yield
+    finally:
+        _OPENED.reset(outside)
+
+
 def open_checkout(repository: Path) -> Checkout:
     """Raises Trouble if no worktree can be made: no directory, no repository, a bare one, one without a commit."""
+    opened = _OPENED.get()
+    if opened is None:
+        return _opened(repository)
+    if repository not in opened:
+        opened[repository] = _opened(repository)
+    return opened[repository]
+
+
+def _opened(repository: Path) -> Checkout:
     require()
     git = Git(repository)
     answer = git.ask("rev-parse", "--is-inside-work-tree", "--path-format=absolute", *ASKED)

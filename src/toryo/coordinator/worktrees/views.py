@@ -16,13 +16,13 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch, held, hold, looking, refresh, repository_of, seen_of
-from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, current_branch, tip
+from toryo.coordinator.worktrees.paths import Worktree, checkout_of, commits_at, contains, current_branch, tip
 from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 
 ATTEMPTS = 5
@@ -30,10 +30,39 @@ LARGEST_FILE = 4 * 1024**3
 """Bytes: a larger one is nothing for a repository, and takes minutes to be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tips:
+    """Where the branches of a worktree are in the person's repository. `last`: the task's; `base`: that of which it was
+    made. `held`: what is kept there for the worktree, by name."""
+
+    last: str | None
+    base: str | None
+    held: Mapping[str, str]
+
+    @property
+    def placed(self) -> bool:
+        """Whether the branch is where it was brought from the worktree: nobody else has moved it."""
+        return self.last is not None and self.held.get("branch") == self.last
+
+    def follows(self, git: Git, commit: str) -> bool:
+        """Whether nothing of people's is lost if the branch goes to this commit: an agent may write the history of its
+        own branch again (amend, rebase)."""
+        return self.last is None or self.placed or contains(git, commit, self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The same in the repository in which the agent writes. `current`: the task's branch is checked out there."""
+
+    last: str | None
+    base: str | None
+    current: bool
+
+
 @dataclass(frozen=True)
 class View:
     """`git` works in the worktree. `there` is the agent's git; `head` the commit that it has checked out, which the
-    person's repository has, too."""
+    person's repository has, too. `tips` and `own`: the branches as they were when it began."""
 
     home: Checkout
     there: Git
@@ -41,15 +70,25 @@ class View:
     place: Path
     worktree: Worktree
     head: str
+    tips: Tips
+    own: Own
+    changed: bool = False
+    """Whether the index, before anything is staged, is another than that of `head`."""
+    conflicts: bool | None = None
+    """Whether the agent's index has what is not resolved; None where that could not be told."""
 
     @property
     def index(self) -> Path:
         return self.place / "index"
 
     @property
-    def last(self) -> str | None:
-        """Where the task's branch is."""
-        return tip(self.home.git, self.worktree.branch)
+    def now(self) -> str:
+        """The commit that is checked out now."""
+        return (self.place / "HEAD").read_text().strip()
+
+    @property
+    def unmerged(self) -> bool:
+        return bool(self.there("ls-files", "--unmerged")) if self.conflicts is None else self.conflicts
 
     @property
     def repository(self) -> Path:
@@ -60,7 +99,7 @@ class View:
     def at(self, commit: str) -> View:
         """The same with another HEAD."""
         (self.place / "HEAD").write_text(f"{commit}\n")
-        return View(self.home, self.there, self.git, self.place, self.worktree, commit)
+        return replace(self, head=commit)
 
     def save(self) -> None:
         """The next view begins with this index."""
@@ -69,9 +108,10 @@ class View:
     def follow(self, commit: str) -> None:
         """Brings the agent's repository to a commit of the task's branch, whose files are those of the worktree."""
         branch = f"refs/heads/{self.worktree.branch}"
-        if tip(self.there, self.worktree.branch) != commit:
-            self.there("update-ref", "-m", "toryo: kept", branch, commit)
-        if current_branch(self.there) != self.worktree.branch:
+        last = self.own.last if self.worktree.own else tip(self.there, self.worktree.branch)
+        if last != commit:  # not over what has come there meanwhile
+            self.there("update-ref", "-m", "toryo: kept", branch, commit, *filter(None, [last]))
+        if not self.own.current:
             self.there("symbolic-ref", "HEAD", branch)
         self.follow_index()
 
@@ -80,13 +120,17 @@ class View:
 
 
 @contextlib.contextmanager
-def view(worktree: Worktree, there: Git, *, objects: Path | None = None, keeps: bool = False) -> Iterator[View]:
+def view(
+    worktree: Worktree, there: Git, *, objects: Path | None = None, keeps: bool = False, tells: bool = True
+) -> Iterator[View]:
     """Fetches what the agent has committed, too, and moves the task's branch there if it is in nobody's way. New
     objects go to the person's repository (`keeps`), to another place that leads there (`objects`), or are forgotten:
-    what no ref keeps, an agent must not build on."""
+    what no ref keeps, an agent must not build on. `tells`: the worktree is told where its base branch is now."""
     home = open_checkout(worktree.repository)
-    head = _head(home, worktree, there)
-    tell_base(home, worktree, there)
+    tips, own = tips_of(home, worktree), _own_of(there, worktree)
+    head, tips, own = _head(home, worktree, there, tips, own)
+    if tells:
+        _tell_base(home, worktree, there, tips, own)
     with tempfile.TemporaryDirectory(prefix="toryo-view-") as name:
         place = Path(name)
         (place / "HEAD").write_text(f"{head}\n")
@@ -98,10 +142,9 @@ def view(worktree: Worktree, there: Git, *, objects: Path | None = None, keeps: 
         git = looking(home, worktree.path, place)
         if not keeps:
             git = git.having(GIT_OBJECT_DIRECTORY=str(objects or _forgotten(home, place / "objects")))
-        found = View(home, there, git, place, worktree, head)
+        found = View(home, there, git, place, worktree, head, tips, own)
         found.git("read-tree", "-m", "-i", head, seconds=LONG)
-        _follow_index(found)
-        yield found
+        yield _follow_index(found)
 
 
 def _forgotten(home: Checkout, objects: Path) -> Path:
@@ -110,46 +153,75 @@ def _forgotten(home: Checkout, objects: Path) -> Path:
     return objects
 
 
-def _head(home: Checkout, worktree: Worktree, there: Git) -> str:
+def _branches(worktree: Worktree) -> tuple[str, str]:
+    """The refs of its branch and of its base branch; the latter is empty if it has none."""
+    base = worktree.base_branch
+    return f"refs/heads/{worktree.branch}", f"refs/heads/{base}" if base is not None else ""
+
+
+def tips_of(home: Checkout, worktree: Worktree) -> Tips:
+    branch, base = _branches(worktree)
+    kept = f"{held(worktree.path)}/"
+    names = [f"{kept}{each}" for each in ("start", "branch", "head", "base")] if worktree.own else []
+    found = commits_at(home.git, *filter(None, (branch, base, *names)))
+    return Tips(
+        found.get(branch),
+        found.get(base),
+        {ref.removeprefix(kept): commit for ref, commit in found.items() if ref.startswith(kept)},
+    )
+
+
+def _own_of(there: Git, worktree: Worktree) -> Own:
+    branch, base = _branches(worktree)
+    form = "--format=%(objectname) %(objecttype) %(refname) %(HEAD)"
+    answer = there.ask("for-each-ref", form, *filter(None, (branch, base)))
+    if answer.code != 0:  # what one of them names is missing
+        last, current = tip(there, worktree.branch), current_branch(there) == worktree.branch
+        return Own(last, tip(there, worktree.base_branch) if worktree.base_branch is not None else None, current)
+    lines = (line.split(" ", 3) for line in answer.text.split("\n") if line)
+    found = {ref: (commit, f"{kind} {mark}") for commit, kind, ref, mark in lines}
+    last, said = found.get(branch, (None, ""))
+    return Own(last, found.get(base, (None, ""))[0], current=said == "commit *")
+
+
+def _head(home: Checkout, worktree: Worktree, there: Git, tips: Tips, own: Own) -> tuple[str, Tips, Own]:
     """The commit that the agent has checked out. Where it deleted its branch, that stands there again."""
-    last = tip(home.git, worktree.branch)
-    answer = there.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if answer.code != 0 and worktree.own and last is not None:
-        there("symbolic-ref", "HEAD", f"refs/heads/{worktree.branch}")
-        there("update-ref", "-m", "toryo: restored", f"refs/heads/{worktree.branch}", last)
-        return last
-    if answer.code != 0:
-        raise Trouble(f"{worktree.path} has no commit checked out (HEAD). Switch to {worktree.branch} there.")
-    head = answer.text
+    last, head = tips.last, own.last if own.current else None
+    if head is None or head != last:
+        answer = there.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if answer.code != 0 and worktree.own and last is not None:
+            there("symbolic-ref", "HEAD", f"refs/heads/{worktree.branch}")
+            there("update-ref", "-m", "toryo: restored", f"refs/heads/{worktree.branch}", last)
+            return last, tips, replace(own, last=last, current=True)
+        if answer.code != 0:
+            raise Trouble(f"{worktree.path} has no commit checked out (HEAD). Switch to {worktree.branch} there.")
+        head = answer.text
     if worktree.own and head != last:
-        if last is None or not _known(home.git, last, head):
+        if last is None or not contains(home.git, last, head):
             fetch(home, worktree.path, head, last)
-        if current_branch(there) == worktree.branch:
+        if own.current:
             with contextlib.suppress(Trouble):
-                advance(home, worktree, head)
-    return head
+                if advance(home, worktree, head, tips):
+                    tips = replace(tips, last=head, held={**tips.held, "branch": head})
+    return head, tips, own
 
 
-def _known(git: Git, last: str, head: str) -> bool:
-    return git.holds("cat-file", "-e", f"{head}^{{commit}}") and contains(git, last, head)
-
-
-def advance(home: Checkout, worktree: Worktree, commit: str) -> bool:
+def advance(home: Checkout, worktree: Worktree, commit: str, tips: Tips | None = None) -> bool:
     """Moves the task's branch in the person's repository; False if people have committed to it what this commit has
-    not. Raises Trouble if it is checked out there."""
+    not. Raises Trouble if it is checked out there. `tips`: as they were just now."""
     branch = f"refs/heads/{worktree.branch}"
     for _ in range(ATTEMPTS):
-        last = tip(home.git, worktree.branch)
-        if last == commit:
+        now, tips = tips or tips_of(home, worktree), None
+        if now.last == commit:
             return True
-        if not follows(home, worktree, commit, last):
+        if not now.follows(home.git, commit):
             return False
         place = checkout_of(home, worktree.branch)
         if place is not None and place != worktree.path:
             raise Trouble(
                 f"{worktree.branch} is checked out in {place}. Switch to another branch there, then try again."
             )
-        orders = [f"update {branch} {commit} {last}" if last else f"create {branch} {commit}"]
+        orders = [f"update {branch} {commit} {now.last}" if now.last else f"create {branch} {commit}"]
         orders += hold(worktree.path, {"branch": commit}) if worktree.own else []
         moved = home.git.ask("update-ref", "-m", "toryo: kept", "--stdin", given="\n".join([*orders, ""]))
         if moved.code == 0:
@@ -157,31 +229,23 @@ def advance(home: Checkout, worktree: Worktree, commit: str) -> bool:
     raise Trouble(f"{worktree.branch} cannot be moved to {commit[:10]}: {moved.errors}")
 
 
-def follows(home: Checkout, worktree: Worktree, commit: str, last: str | None) -> bool:
-    """Whether nothing of people's is lost if the branch goes from `last` to this commit: an agent may write the history
-    of its own branch again (amend, rebase)."""
-    return last is None or is_placed(home, worktree, last) or contains(home.git, commit, last)
-
-
-def is_placed(home: Checkout, worktree: Worktree, last: str) -> bool:
-    """Whether the branch is where it was brought from the worktree: nobody else has moved it."""
-    if not worktree.own:
-        return False
-    return home.git.ask("rev-parse", "--verify", "--quiet", f"{held(worktree.path)}/branch").text == last
-
-
 def tell_base(home: Checkout, worktree: Worktree, there: Git, branches: Sequence[str] = ()) -> None:
     """The worktree's repository knows what its base branch is now, and can merge it."""
-    base = worktree.base_branch
-    now = tip(home.git, base) if base is not None else None
+    _tell_base(home, worktree, there, tips_of(home, worktree), _own_of(there, worktree), branches)
+
+
+def _tell_base(
+    home: Checkout, worktree: Worktree, there: Git, tips: Tips, own: Own, branches: Sequence[str] = ()
+) -> None:
+    base, now = worktree.base_branch, tips.base
     if base is None or now is None or not worktree.own:
         return
-    if branches or tip(there, base) != now:
+    if branches or own.base != now:
         home.git("update-ref", "--stdin", given="\n".join([*hold(worktree.path, {"base": now}), ""]))
         refresh(home, there, [base, *branches])
 
 
-def _follow_index(found: View) -> None:
+def _follow_index(found: View) -> View:
     answer = found.there.ask("diff-index", "--cached", "--name-status", "-z", "--no-renames", found.head, seconds=LONG)
     parts = iter(answer.names if answer.code == 0 else [])
     changes = list(zip(parts, parts, strict=False))
@@ -196,6 +260,8 @@ def _follow_index(found: View) -> None:
         found.git.ask("update-index", "--add", "-z", "--stdin", given="\0".join(there), seconds=LONG)
     if (found.repository / "info" / "sparse-checkout").exists():
         _follow_sparse(found)
+    conflicts = any(status == "U" for status, _ in changes) if answer.code == 0 else None
+    return replace(found, changed=bool(gone or there), conflicts=conflicts)
 
 
 def _follow_sparse(found: View) -> None:
