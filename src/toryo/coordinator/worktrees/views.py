@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toryo import untrusted_files
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch, held, hold, looking, refresh, repository_of, seen_of
 from toryo.coordinator.worktrees.paths import Worktree, checkout_of, commits_at, contains, current_branch, tip
@@ -84,7 +85,7 @@ class View:
     @property
     def now(self) -> str:
         """The commit that is checked out now."""
-        return (self.place / "HEAD").read_text().strip()
+        return untrusted_files.text(self.place / "HEAD").strip()
 
     @property
     def unmerged(self) -> bool:
