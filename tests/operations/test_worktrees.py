@@ -518,6 +518,9 @@ def test_requested_changes_can_come_with_the_command_that_makes_them(yard: Yard)
         "command": "round prices",
         "changes_to": task,
     }
+    counted = yard.worked("w2", context={"command": "count >> prices", "colour": "red"})
+    again = yard.world.owner.call("show_task", task_id=sent_back(yard, counted))["task"]["context"]
+    assert again == {"colour": "red", "changes_to": counted}, "the same command, once more, would count twice"
     refused = {"task_id": task, "text": "More", "context": ["round"]}
     yard.world.owner.refused("request_task_changes", "validationError", **refused)
 

@@ -8,7 +8,8 @@ failed or cancelled. What may be requested is in `domain/requested_changes.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from toryo.domain.agents import SYSTEM, Agent, Role
@@ -26,10 +27,16 @@ _NOT_CANCELLED = frozenset(Status) - {Status.CANCELLED}
 _MADE = frozenset(Status) - {Status.CANCELLED, Status.FAILED}
 
 
-def context_for(task: Task, merges: Sequence[str] = (), given: Any = None) -> dict[str, Any]:
-    """`given`: the context of the reviewed task, of which its agent is told again."""
-    kept = {name: each for name, each in given.items() if name != MERGES} if isinstance(given, dict) else {}
-    return {**kept, CHANGES_TO: task.id, **({MERGES: list(merges)} if merges else {})}
+_NOT_AGAIN = (MERGES, "command")
+
+
+def context_for(
+    task: Task, merges: Sequence[str] = (), given: Any = None, more: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """`given`: the context of the reviewed task, of which its agent is told again; but the same command, once more,
+    would change nothing, or do everything twice. `more`: what it is told besides."""
+    kept = {name: each for name, each in given.items() if name not in _NOT_AGAIN} if isinstance(given, dict) else {}
+    return {**kept, **more, CHANGES_TO: task.id, **({MERGES: list(merges)} if merges else {})}
 
 
 def merged_by(call: Call, task: Task) -> list[str]:

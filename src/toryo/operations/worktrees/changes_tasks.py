@@ -142,7 +142,7 @@ def request(
         dependencies=(newest.id,),
         assignee_id=None if pool is not None or author.for_queue else assignee(call, author),
         agent_type=author.agent_type,
-        context=requested_changes.context_for(newest, given=_with(details.context, context)),
+        context=requested_changes.context_for(newest, given=details.context, more=context),
         acceptance=details.acceptance,
         touches=author.touches,
         start=Start.MANUAL if manager is None else Start.WHEN_READY,
@@ -159,10 +159,6 @@ def request(
         waits = place["message"]
     _hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
     return call.task(made.id), waits
-
-
-def _with(given: Any, context: Mapping[str, Any]) -> Any:
-    return {**given, **context} if isinstance(given, dict) else dict(context) or given
 
 
 def _others(call: Call, task: Task, manager: Agent, parent: Task | None) -> Pool | None:
