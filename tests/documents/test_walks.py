@@ -567,6 +567,7 @@ def _lines(reader: Reader) -> None:
     reader.leave_out('toryo task add "Write the parser"', "tests/operations/test_lines.py tells both.")
     reader.work("Second", "true")
     reader.leave_out('toryo task add "Third"', "Its line is in tests/operations/test_lines.py.")
+    reader.read("toryo project edit PRJ --set dependencies=merged")
     reader.leave_out("toryo agent add w --role", "tests/cli/test_pools.py types them.")
 
 
