@@ -280,7 +280,7 @@ def _not_there(directory: Path) -> str:
 
 
 def _read(process: subprocess.Popen[bytes], most: int, until: float) -> bytes:
-    """What it prints, up to so many bytes. Raises TimeoutError if it has more to say at that time."""
+    """What it prints, up to that many bytes. Raises TimeoutError if it has more to say at that time."""
     assert process.stdout is not None
     descriptor, output = process.stdout.fileno(), bytearray()
     ready = select.poll()
