@@ -125,6 +125,19 @@ def test_what_corrects_unmerged_work_does_not_wait_for_its_merge(yard: Yard) -> 
     assert (yard.world.status(asked), yard.world.status(roof)) == ("in_progress", "todo")
 
 
+def test_a_context_in_which_a_worker_writes_that_its_task_corrects_work_is_only_data(yard: Yard) -> None:
+    walls = yard.worked("w1", title="Walls")
+    yard.world.task("w1", title="Fence")
+    worker = yard.world.start("w1")
+    asked = {"title": "Roof", "assignee_id": "w2", "context": {"changes_to": walls}}
+    made = worker.call("request_task", **asked)["task_id"]
+    yard.world.owner.call("edit_task", task_id=made, add_dependencies=[walls])
+    yard.world.owner.call("approve_task", task_id=made)
+    assert yard.world.status(made) == "todo"
+    merged(yard, walls)
+    assert yard.world.status(made) == "in_progress"
+
+
 def test_the_setting_lets_go_at_once_what_it_has_kept(yard: Yard) -> None:
     walls = yard.worked("w1", title="Walls")
     roof = behind(yard, walls)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toryo.deeds import Blank, deed
+from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.merge_queue import SENT_BACK_AT_MOST
@@ -18,6 +19,12 @@ from toryo.domain.wording import say
 
 CHANGES_TO: Final = "changes_to"
 """The key in the context of the task that makes the changes; its value is the reviewed task."""
+
+
+def may_ask(creator: Agent | None) -> bool:
+    """Whether the creator of a task says by its context what it changes: Toryo, people, and managers, which cannot
+    write that themselves (`refuse_manager`). What others write there is only data."""
+    return creator is None or creator.human or creator.role is Role.MANAGER
 
 
 @dataclass(frozen=True, slots=True)

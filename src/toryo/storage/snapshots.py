@@ -14,7 +14,7 @@ from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.quota_windows import Kept, kept_by_account
-from toryo.domain.requested_changes import CHANGES_TO
+from toryo.domain.requested_changes import CHANGES_TO, may_ask
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.task_tree import Tree
@@ -390,7 +390,9 @@ def unmerged(tx: Transaction, project: Project, task: Task) -> list[str]:
     """What the task depends on that is completed and whose work is not on its target branch, where the project waits
     for that. Parts of one whole are merged with it, and what corrects work is merged with that. What nobody has looked
     at yet may hold work; discarded work never arrives."""
-    if not project.settings.waits_for_merges or tx.tasks.reviewed_by([task.id], CHANGES_TO):
+    if not project.settings.waits_for_merges:
+        return []
+    if tx.tasks.reviewed_by([task.id], CHANGES_TO) and may_ask(tx.agents.find(task.created_by)):
         return []
     needed = tx.tasks.find_all(tx.tasks.depends_on([task.id]).get(task.id, []))
     apart = [each.id for each in needed if each.root_id != task.root_id or each.parent_id is None]

@@ -132,7 +132,7 @@ def _refuse_place(call: Call, task: Task, other: Task) -> None:
                 task_id=other.id,
                 project_id=other.project_id,
             ),
-            "A place is among the tasks of one project.",
+            "Choose a task of the same project.",
             task_id=other.id,
         )
     for each in (task, other):

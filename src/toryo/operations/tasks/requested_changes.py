@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from toryo.domain.agents import SYSTEM, Agent, Role
+from toryo.domain.agents import SYSTEM
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.requested_changes import CHANGES_TO
+from toryo.domain.requested_changes import CHANGES_TO, may_ask
 from toryo.domain.tasks import OPEN, Status, Task
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -23,11 +23,9 @@ from toryo.operations.calls.wire import wire
 MERGES = "merges"
 """The key beside `CHANGES_TO`, if it resolves conflicts: its value are the branches that are merged into its worktree.
 """
+_NOT_AGAIN = (MERGES, "command")
 _NOT_CANCELLED = frozenset(Status) - {Status.CANCELLED}
 _MADE = frozenset(Status) - {Status.CANCELLED, Status.FAILED}
-
-
-_NOT_AGAIN = (MERGES, "command")
 
 
 def context_for(
@@ -55,13 +53,8 @@ def _asked(call: Call, task_ids: Collection[str], statuses: Collection[Status]) 
     """These tasks, each with one in these statuses that makes, or made, changes to it."""
     asked = call.tx.tasks.asking_changes(task_ids, CHANGES_TO, statuses) if task_ids else []
     creators = {task.created_by for _, task in asked} - {SYSTEM}
-    may = {agent.id for agent in call.tx.agents.find_all(creators) if _may_ask(agent)} | {SYSTEM} if asked else set()
+    may = {agent.id for agent in call.tx.agents.find_all(creators) if may_ask(agent)} | {SYSTEM} if asked else set()
     return [(reviewed, task) for reviewed, task in asked if task.created_by in may]
-
-
-def _may_ask(agent: Agent) -> bool:
-    """Others only write a context: a manager's cannot name what it changes (`refuse_manager`)."""
-    return agent.human or agent.role is Role.MANAGER
 
 
 def made_to(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
