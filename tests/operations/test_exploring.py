@@ -57,7 +57,6 @@ FOUND_SOON = (
     "a manager is not woken when nothing is outstanding any more (row 10)",
     "a worker that can only wait is started (row 12a)",
     "who may do one task at a time may do any number",
-    "a block is not told in the log",
     "what the merge queue cannot merge is told to nobody",
 )
 

@@ -142,7 +142,7 @@ def test_a_place_that_is_none_is_refused_with_what_to_do(flowing: World, line: l
         (at_work, one, "is not in line: it is in_progress", "Only a task in todo"),
         (by_hand, one, "Toryo does not start it", f"toryo task edit {by_hand} --start when_ready"),
         (one, high, "has priority medium, and “urgent” has high", f"toryo task edit {one} --priority high"),
-        (one, other, "belongs to another project", "among the tasks of one project"),
+        (one, other, "belongs to another project", "Choose a task of the same project"),
     ):
         with pytest.raises(Refused) as refused:
             put(flowing, task, before)

@@ -159,7 +159,7 @@ def _tasks(call: Call, wanted: ShowUsage) -> list[str] | None:
     task = call.task(wanted.task_id)
     if wanted.project_id not in (None, task.project_id):
         said = say(
-            "The task {task_id} belongs to another project, {project_id}.", task_id=task.id, project_id=task.project_id
+            "Task {task_id} belongs to another project, {project_id}.", task_id=task.id, project_id=task.project_id
         )
         raise _refusal(said, "Omit project_id, or pass that one.")
     return [task.id, *(descendant.id for descendant in call.tx.tasks.tree(task.root_id).descendants(task))]
