@@ -175,6 +175,21 @@ def person_writes(world: World) -> Thunk:
     return lambda: world.say("a", "Hello")
 
 
+def completed(then: int) -> Callable[[World], Thunk]:
+    """A person completes a task; so many are ready behind it, for its agent and for anyone. Nothing is remembered."""
+
+    def prepare(world: World) -> Thunk:
+        world.crew(workers=1, start="when_ready")
+        world.coordinator().claim(free_slots=0)
+        first = world.task("w1", status="todo")
+        for number in range(then):
+            world.task("any" if number % 2 else "w1", status="todo")
+        world.dispatcher.in_passing(lambda call: call.tx.connection.unit.forget())
+        return lambda: world.move(first, "completed")
+
+    return prepare
+
+
 def starts(count: int) -> Callable[[World], Thunk]:
     def prepare(world: World) -> Thunk:
         world.crew(workers=5)
@@ -222,6 +237,8 @@ OPERATIONS: dict[str, Callable[[World], Thunk]] = {
     "send_chat_message of a person": person_writes,
     "append_log": output(None),
     "append_log with what it does": output("I look."),
+    "move_task to completed, nothing is ready": completed(0),
+    "move_task to completed, one of 6 starts": completed(6),
     "claim_starts, nothing new": starts(0),
     "claim_starts of 5": starts(5),
 }

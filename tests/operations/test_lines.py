@@ -271,6 +271,17 @@ def test_a_part_starts_when_its_whole_is_given_to_nobody(flowing: World) -> None
     assert statuses(flowing, part) == ["in_progress"]
 
 
+def test_a_part_of_what_its_agent_works_on_passes_a_part_that_waits_for_its_place(flowing: World) -> None:
+    """Else nothing would ever go on: the agent's task waits for this part, and the other part for the agent's task."""
+    whole, other = flowing.task("w1"), flowing.task("w2")
+    waits = flowing.task("w1", status="todo", parent_task_id=other)
+    inner = flowing.task("w2", status="todo", parent_task_id=whole)
+    below = flowing.task("w1", status="todo", parent_task_id=inner)
+    assert statuses(flowing, waits, inner, below) == ["todo", "todo", "todo"]
+    flowing.owner.call("edit_agent", agent_id="w2", max_parallel_tasks=2)
+    assert statuses(flowing, waits, inner, below) == ["todo", "in_progress", "in_progress"]
+
+
 def test_who_resumes_one_agent_lets_all_on_its_account_go_on(flowing: World) -> None:
     flowing.task("w1")
     [launch] = flowing.coordinator().claim()["start"]

@@ -110,7 +110,8 @@ NEEDS_NO_LOOK = {
     "integrity.check": "reads everything",
     "stored_measures._measuring": "reads everything",
     **dict.fromkeys(
-        ("needs._unread", "overview._open_cards", "task_lists._open", "task_lists._closed"), "its results are declared"
+        ("needs._unread", "overview._open_cards", "task_lists._open", "task_lists._closed", "tasks._line"),
+        "its results are declared",
     ),
 }
 """Functions whose statements need no look, and why."""
@@ -215,8 +216,12 @@ def test_sqlite_reads_no_whole_table_before_anything_was_counted(sqlite: sqlite3
 @pytest.mark.deep
 def test_a_look_at_a_line_begins_where_the_index_of_lines_has_it(sqlite: sqlite3.Connection) -> None:
     """Whatever an agent has completed, and however many tasks are in line."""
-    looks = {name: each for name, each in STATEMENTS.items() if name.startswith(("tasks._READY", "tasks._POOLS"))}
-    assert len(looks) >= 6
+    looks = {
+        name: each
+        for name, each in STATEMENTS.items()
+        if name.startswith(("tasks._READY", "tasks._LINE", "tasks._LEFT_TO", "tasks._POOLS"))
+    }
+    assert len(looks) >= 9
     for name, statement in looks.items():
         plan = " ".join(_plan_of_sqlite(sqlite, statement.sqlite.text))
         searches = re.findall(r"SEARCH tasks USING (?:COVERING )?INDEX (\w+)", plan)

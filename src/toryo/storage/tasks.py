@@ -114,8 +114,6 @@ def _ready_of_agent(by: sa.ColumnElement[bool], *, parts: bool) -> sa.Select[Any
     return _ready(_of_agent, by, *([_parts] if parts else []), index=_INDEX_OF[parts])
 
 
-_READY_BY_PROJECT = {parts: Statement(_ready_of_agent(_t.c.start.is_(None), parts=parts)) for parts in (False, True)}
-_READY = {parts: Statement(_ready_of_agent(_by_toryo, parts=parts)) for parts in (False, True)}
 _most = _p("most", type_=sa.Integer)
 _in_one_pool = _ready(_of_pool, _by_toryo, _t.c.pool == sa.literal_column("k.value"), index="tasks_in_pool")
 _ids_in_one_pool = Statement(_in_one_pool.with_only_columns(_t.c.id)).sqlite.text
@@ -138,12 +136,25 @@ _IN_POOLS: dict[str, sa.Select[Any]] = {
 """Of the pools in a list, those that come first: the first ones of each pool are where an index has them, whatever
 other pools have in line."""
 _READY_IN_POOL = Statement(_IN_POOLS["sqlite"], postgresql=_IN_POOLS["postgresql"], only=[_t])
-_own_line = sa.select(_ready(_of_agent, _by_toryo).subquery())
-_READY_OR_IN_POOL = Statement(
-    sa.union_all(_own_line, sa.select(_IN_POOLS["sqlite"].subquery())),
-    postgresql=sa.union_all(_own_line, sa.select(_IN_POOLS["postgresql"].subquery())),
-    only=[_t],
-)
+
+
+def _line(*, of_project: bool, parts: bool, pools: bool) -> Statement:
+    """An agent's line: what says itself that Toryo starts it, what leaves that to the project if that says so, and what
+    is for anyone. Each is where an index has its first ones; who reads them puts them in order."""
+    said = [_by_toryo, _t.c.start.is_(None)] if of_project else [_by_toryo]
+    own = [sa.select(_ready_of_agent(by, parts=parts).subquery()) for by in said]
+    on = {
+        name: sa.union_all(*own, *([sa.select(near.subquery())] if pools else [])) for name, near in _IN_POOLS.items()
+    }
+    return Statement(on["sqlite"], postgresql=on["postgresql"], only=[_t])
+
+
+_LINE = {
+    (of_project, parts, pools): _line(of_project=of_project, parts=parts, pools=pools)
+    for of_project in (False, True)
+    for parts, pools in ((False, False), (False, True), (True, False))
+}
+_LEFT_TO_PROJECT = Statement(_ready_of_agent(_t.c.start.is_(None), parts=False))
 _m, _a, _pr = schema.memberships, schema.agents, schema.projects
 _first = _t.alias("first")
 
@@ -563,15 +574,10 @@ class Tasks:
     ) -> list[Task]:
         """The approved tasks in an agent's line that wait for no other one, in the order of the line; with `parts` only
         those that are parts of another one; `also` those of these pools."""
+        line = _LINE[of_project is Start.WHEN_READY, parts, bool(also)]
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
-        if also:
-            rows = self._connection.all(_READY_OR_IN_POOL, **asked, kept_as=_listed(also))
-        else:
-            rows = self._connection.all(_READY[parts], **asked)
-        found = self.kept(rows)
-        if of_project is Start.WHEN_READY:
-            found += self.kept(self._connection.all(_READY_BY_PROJECT[parts], **asked))
-        return sorted(found, key=lambda task: task.order)[:most]
+        rows = self._connection.all(line, **asked, **({"kept_as": _listed(also)} if also else {}))
+        return sorted(self.kept(rows), key=lambda task: task.order)[:most]
 
     def ready_in_pool(self, project_id: str, most: int, of: Collection[Pool]) -> list[Task]:
         """The approved tasks of these pools that wait for no other one, in the order of the line."""
@@ -585,7 +591,7 @@ class Tasks:
     def ready_by_project(self, project_id: str, agent_id: str, most: int) -> list[Task]:
         """Those of `ready_in_line` of which nobody has said how they start."""
         asked = {"project_id": project_id, "agent_id": agent_id, "most": most}
-        return self.kept(self._connection.all(_READY_BY_PROJECT[False], **asked))
+        return self.kept(self._connection.all(_LEFT_TO_PROJECT, **asked))
 
     def lines(self) -> list[tuple[str, str | None]]:
         """Project and agent of every line in which something may be ready; without an agent, that of a pool."""

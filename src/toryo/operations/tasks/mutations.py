@@ -335,30 +335,38 @@ def start_line(call: Call, project_id: str, agent_id: str | None) -> None:
     if agent is None or agent.human:  # a person begins what they want to begin
         return
     for parts in (False, True):
-        if not _start_in_line(call, project, agent, parts=parts):  # nothing is behind
+        if not _start_in_line(call, project, agent, parts=parts):
             return
 
 
-def _start_in_line(call: Call, project: Project, agent: Agent, *, parts: bool) -> int:
-    """Answers how many stay. Tasks of pools are looked at while it is free for one, and only those that it could do:
-    nothing waits behind others, however many these are."""
-    also, seen, kept, goes_on = () if parts else _suited(call, project.id, agent), set[str](), 0, True
-    while goes_on and kept < MOST_KEPT:
+def _start_in_line(call: Call, project: Project, agent: Agent, *, parts: bool) -> bool:
+    """Answers whether there may be parts behind what it has looked at. An agent without a place can still begin a part
+    of what it works on. Tasks of pools are looked at while it is free for one, and only those that it could do: nothing
+    waits behind others, however many these are."""
+    also, seen, kept, more = () if parts else _suited(call, project.id, agent), set[str](), 0, True
+    full = parts
+    while more and kept < MOST_KEPT:
         start, most = project.settings.start, kept + LOOK
         found = call.tx.tasks.ready_in_line(project.id, agent.id, start, most, parts=parts, also=also)
-        goes_on = len(found) == most
+        more = len(found) == most
         for task in [each for each in found if each.id not in seen]:
-            seen.add(task.id)
             of_pool = task.assignee_id is None
+            if full and (of_pool or task.parent_id is None):
+                continue
+            seen.add(task.id)
             reason = _kept_from(call, task, agent) if of_pool else _kept_in_line(call, task, start)
             kept += reason is not None
-            if also and (reason is None or (of_pool and _of_agent(reason))):
-                also, goes_on = _suited(call, project.id, agent) if reason is None else (), True
+            full = full or (reason is None and agent.max_parallel_tasks == 1)
+            if also and not full and (reason is None or (of_pool and _of_agent(reason))):
+                also, more = _suited(call, project.id, agent) if reason is None else (), True
                 break
             if reason is not None and not of_pool and reason not in line_rules.OF_ONE_TASK:
-                goes_on = False
-                break
-    return kept
+                if full and reason != StartBlocker.PARALLEL_LIMIT.value:
+                    return False
+                full = True
+        if full and not parts:
+            return more
+    return more
 
 
 def _suited(call: Call, project_id: str, agent: Agent) -> Sequence[Pool]:
