@@ -13,9 +13,9 @@ FILE = """
 projects: [{id: NAME, name: NAME, directory: .}]
 agents:
   - {id: NAME-w, replicas: 2, name: Carver, role: worker, provider: command, capabilities: [wood], projects: [NAME]}
-tasks:
-  - {project: NAME, title: Walls, assignee: any}
-  - {project: NAME, title: Roof, assignee: "any:wood, nails,wood,"}
+tasks: # a Coordinator of another story would start them
+  - {project: NAME, title: Walls, assignee: any, status: backlog}
+  - {project: NAME, title: Roof, assignee: "any:wood, nails,wood,", status: backlog}
 """
 
 
@@ -56,8 +56,7 @@ def test_a_file_has_several_agents_of_one_entry_and_tasks_for_anyone(
 ) -> None:
     name = f"{project}-file"
     (tmp_path / "toryo.yaml").write_text(FILE.replace("NAME", name))
-    applied = server("apply", str(tmp_path / "toryo.yaml"))
-    assert (applied.code, applied.err) == (0, "")
+    assert server("apply", str(tmp_path / "toryo.yaml")).code == 0
     assert server("apply", str(tmp_path / "toryo.yaml"), "--json").json["changes"] == []
     exported = tmp_path / "exported.yaml"
     assert server("export", str(exported)).code == 0
@@ -71,7 +70,7 @@ def test_a_file_has_several_agents_of_one_entry_and_tasks_for_anyone(
 def test_a_file_that_names_an_agent_with_replicas_by_its_entry_is_told_so(
     server: Toryo, project: str, tmp_path: Path
 ) -> None:
-    text = FILE.replace("NAME", f"{project}-file").replace("assignee: any}", f"assignee: {project}-file-w}}")
+    text = FILE.replace("NAME", f"{project}-file").replace("assignee: any,", f"assignee: {project}-file-w,")
     (tmp_path / "toryo.yaml").write_text(text)
     refused = server("apply", str(tmp_path / "toryo.yaml"))
     assert refused.code == 2

@@ -29,6 +29,7 @@ from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.from_operations import Passing, Read, sends
 from toryo.cli.reconnecting import following
 from toryo.cli.task_options import WORK, AgentType, Assignee, Description, Priority, Project, instant
+from toryo.cli.text_layout import Cell
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
@@ -560,7 +561,7 @@ def _print_tasks(tasks: list[dict[str, Any]], *, several: bool = False) -> None:
 def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, several: bool) -> list[tuple[Any, ...]]:
     own = (
         task["task_id"],
-        output.status(task["status"], _NOT_APPROVED.get(task.get("approval", ""), "")),
+        _status(task),
         task["priority"],
         task_lookup.whose(task),
         *((task["project_id"],) if several else ()),
@@ -571,6 +572,13 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
 
 
 _NOT_APPROVED = {"pending_approval": ", needs approval", "rejected": ", rejected"}
+
+
+def _status(task: dict[str, Any]) -> Cell:
+    """With what there is to say beside it: whether it is approved, and how far its work has come."""
+    beside = _NOT_APPROVED.get(task.get("approval", ""), "")
+    work = ", in review" if task.get("in_review") else ", merged" if task.get("merged") else ""
+    return output.status(task["status"], beside or work)
 
 
 def _print_checks(results: list[dict[str, Any]]) -> None:
@@ -609,7 +617,7 @@ def _of_review(task: dict[str, Any]) -> str:
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results", "pool"}
+    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results", "pool", "in_review", "merged"}
     if not task.get("check_results"):
         apart.discard("check_failures")  # judged by a person, or by a Coordinator of an earlier version
     over = task["status"] in ("backlog", "todo", "in_progress") and task.get("checks") != "running"
@@ -633,7 +641,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         f"{each['message']} ({each['title']})" for each in task.get("may_conflict_with") or ()
     ]
     shown["unmerged"] = [one_line(each["message"]) for each in task.get("unmerged") or ()]
-    output.fields({"status": output.status(task["status"]), **shown})
+    output.fields({"status": _status(task), **shown})
     if task.get("check_results"):
         output.done("")
         _print_checks(task["check_results"])

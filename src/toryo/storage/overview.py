@@ -17,17 +17,18 @@ from toryo.domain.queue import Claim
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.usages import day_of
+from toryo.domain.worktrees import State
 from toryo.storage import schema
 from toryo.storage.agents import cooldown_of
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, implied, in_list, upsert
 from toryo.storage.queues import CLAIMS
 from toryo.storage.task_lists import AFTER, INDEXES, OPEN
-from toryo.storage.tasks import ORDER, WAIT
+from toryo.storage.tasks import HOLDS_A_PLACE, ORDER, WAIT
 from toryo.workflow.snapshot import Cooldown
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
-_r = schema.usage_days
+_r, _w = schema.usage_days, schema.worktrees
 _l, _s, _c, _k, _e, _v = (
     schema.launches,
     schema.sessions,
@@ -204,8 +205,10 @@ _CARD_THEN = (
     "version",
     "checks",
     "pool",
+    "review_of",
 )
-_card = [_t.c[name] for name in (*_CARD, *_CARD_THEN)]
+_judged = sa.case((sa.and_(_t.c.status == "in_progress", sa.not_(HOLDS_A_PLACE)), 1), else_=0)
+_card = [*(_t.c[name] for name in (*_CARD, *_CARD_THEN)), _judged]
 _here = _t.c.project_id == _p("project_id")
 _most = _p("most", type_=sa.Integer)
 _of_queue = _t.c.agent_type == _p("agent_type")
@@ -265,8 +268,8 @@ _COSTS = Statement(
     sa.select(_u.c.task_id, sa.func.sum(_u.c.cost_usd)).where(in_list(_u.c.task_id, "ids")).group_by(_u.c.task_id)
 )
 _CHANGED = Statement(
-    sa.select(schema.worktrees.c.task_id, schema.worktrees.c.insertions, schema.worktrees.c.deletions).where(
-        in_list(schema.worktrees.c.task_id, "ids"), schema.worktrees.c.files_changed > 0
+    sa.select(_w.c.task_id, _w.c.insertions, _w.c.deletions, _w.c.state).where(
+        in_list(_w.c.task_id, "ids"), _w.c.files_changed > 0
     )
 )
 _WAITING = Statement(sa.select(_d.c.task_id).where(in_list(_d.c.depends_on, "ids")))
@@ -320,6 +323,9 @@ class Card(NamedTuple):
     checks: str
     pool: str | None
     """As it is stored."""
+    review_of: str | None
+    judged: int
+    """Whether it is in review, as 0 or 1: `Task.in_review`."""
 
     @property
     def order(self) -> tuple[int, Millis, int, str]:
@@ -498,9 +504,10 @@ class Overview:
         """What the launches of each of these tasks have cost, as far as it is known."""
         return {row[0]: row[1] for row in self._connection.all(_COSTS, ids=list(task_ids))}
 
-    def changed(self, task_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """The lines that each of these tasks has added and removed in its worktree."""
-        return {row[0]: (int(row[1]), int(row[2])) for row in self._connection.all(_CHANGED, ids=list(task_ids))}
+    def changed(self, task_ids: Iterable[str]) -> dict[str, tuple[int, int, State]]:
+        """The lines that each of these tasks has added and removed in its worktree, and what has become of that."""
+        found = self._connection.all(_CHANGED, ids=list(task_ids))
+        return {row[0]: (int(row[1]), int(row[2]), State(row[3])) for row in found}
 
     def waiting_for(self, task_ids: Iterable[str]) -> set[str]:
         """The tasks that depend on one of these."""

@@ -22,6 +22,9 @@ export const CLOSED: readonly TaskStatus[] = ["completed", "failed", "cancelled"
 /** Nothing can follow these. */
 export const FINAL: readonly TaskStatus[] = ["completed", "cancelled"];
 export const isClosed = (task: { status: TaskStatus }) => CLOSED.includes(task.status);
+/** How far it has come, for the word of its status: `status.…`. */
+export const standing = (task: { status: TaskStatus; in_review: boolean; merged: boolean }) =>
+  task.in_review ? "in_review" : task.merged ? "merged" : task.status;
 export const isFinal = (task: { status: TaskStatus }) => FINAL.includes(task.status);
 
 /** A card: GET /projects/{id}/board. */

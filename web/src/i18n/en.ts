@@ -135,6 +135,8 @@ export const en = {
     completed: "Completed",
     failed: "Failed",
     cancelled: "Cancelled",
+    in_review: "In review",
+    merged: "Merged",
   },
   priority: { critical: "Critical", high: "High", medium: "Medium", low: "Low" },
   role: { owner: "Owner", manager: "Manager", worker: "Worker" },

@@ -132,6 +132,8 @@ export const ja: Words = {
     completed: "完了",
     failed: "失敗",
     cancelled: "キャンセル済み",
+    in_review: "レビュー中",
+    merged: "マージ済み",
   },
   priority: { critical: "最優先", high: "高", medium: "中", low: "低" },
   role: { owner: "オーナー", manager: "マネージャー", worker: "ワーカー" },

@@ -20,6 +20,7 @@ from toryo.domain.tasks import Details, Task
 from toryo.domain.times import Millis, iso
 from toryo.domain.usages import Usage
 from toryo.domain.wording import Worded, constant
+from toryo.domain.worktrees import State
 from toryo.operations.calls import schemas
 from toryo.operations.calls.wire import wire
 from toryo.storage.coordinators import Disk
@@ -62,6 +63,12 @@ def task(each: Task, details: Details, dependencies: tuple[str, ...] | list[str]
     else:
         shown["pool"] = {"capabilities": list(each.pool.capabilities)}
     return shown
+
+
+def standing(*, judged: bool, completed: bool, work: State | None) -> schemas.WorkStanding:
+    """How far the work of a task has come, beside its status. `judged`: others decide whether a report of success
+    counts (`Task.in_review`). `work`: of its worktree; None if that has no changes."""
+    return {"in_review": judged or (completed and work is State.OPEN), "merged": completed and work is State.MERGED}
 
 
 _said = wire(Task, schemas.SaidOfTask)

@@ -290,6 +290,18 @@ class Judgement(TypedDict):
     reason: str | None
 
 
+class WorkStanding(TypedDict):
+    """`in_review`: its work was reported and is not settled: checks, a reviewer, a person or the merge queue has to
+    act. `merged`: its work is."""
+
+    in_review: bool
+    merged: bool
+
+
+class TaskOfProject(Task, WorkStanding):
+    """A task in a list for people."""
+
+
 class MayConflict(TypedDict):
     """Another task that may change the same files, and where. `holds`: the task is not started before that one has
     ended and its work is merged."""
@@ -332,7 +344,7 @@ class Line(TypedDict):
     message: str
 
 
-class PersonsTask(FullTask):
+class PersonsTask(FullTask, WorkStanding):
     """One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
     `unmerged`: the work of subtasks that could not be merged into its worktree, each with a `message`.
     `changes_requested`: changes to its work were requested, and this task makes them. `reviews`: the tasks in

@@ -15,6 +15,7 @@ from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
 from toryo.domain.tasks import CLOSED, Checks, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
+from toryo.domain.worktrees import State
 from toryo.operations.calls import deeds, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
@@ -67,7 +68,7 @@ class ShowBoard(Parameters):
     )
 
 
-class BoardTask(TypedDict):
+class BoardTask(schemas.WorkStanding):
     """A card. `waits_for` counts dependencies that are not completed; `children` subtasks that were not cancelled;
     `running`: somebody is signed in for it;
     `changes_requested`: the open task that makes the changes which were requested of its work; `cost_usd`,
@@ -284,13 +285,21 @@ def _as_answer(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask
             "cost_usd": costs.get(card.id),
             "insertions": lines[card.id][0] if card.id in lines else None,
             "deletions": lines[card.id][1] if card.id in lines else None,
+            "in_review": standing["in_review"],
+            "merged": standing["merged"],
         }
         for card in cards
+        for standing in [_standing(card, lines[card.id][2] if card.id in lines else None)]
     ]
     for card, one in zip(cards, shown, strict=True):
         if card.pool is not None:
             one["pool"] = {"capabilities": orjson.loads(card.pool)["capabilities"]}
     return shown
+
+
+def _standing(card: Card, work: State | None) -> schemas.WorkStanding:
+    finished = card.status == Status.COMPLETED and card.review_of is None
+    return rendering.standing(judged=bool(card.judged), completed=finished, work=work)
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------

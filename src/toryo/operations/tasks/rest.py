@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import nsmallest
 from typing import Any, Literal, NotRequired
 
@@ -15,7 +16,7 @@ from toryo.domain.tasks import Approval, CheckEvidence, CheckFailure, Checks, St
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, iso_or_none, of_datetime
 from toryo.domain.wording import constant, say
-from toryo.operations.calls import schemas
+from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Assignee, GivenPriority, GivenStatus, Id, Lines, Text, Title
@@ -148,6 +149,7 @@ def _shown(call: Call, task_id: str) -> FiledTask:
 def _answer(call: Call, task: Task, full: schemas.FullTask, unmerged: list[schemas.ToldUnmerged]) -> FiledTask:
     shown: schemas.PersonsTask = {
         **full,
+        **_standings(call, [task])[task.id],
         "budget_usd": task.budget_usd,
         "budget_tokens": task.budget_tokens,
         "not_before": iso_or_none(task.not_before),
@@ -204,7 +206,7 @@ USUAL = 100
 
 
 class FiledTasks(Page):
-    tasks: list[schemas.Task]
+    tasks: list[schemas.TaskOfProject]
 
 
 class ListFiled(Paged):
@@ -235,8 +237,23 @@ def list_project_tasks(call: Call, wanted: ListFiled) -> FiledTasks:
     key = key_of(wanted.cursor, int, int, int, str)
     found = _filed(call, project, wanted, limit + 1, Place(*key) if key is not None else None)
     more = cursor_of(*found[limit - 1].order) if len(found) > limit else None
-    answer: FiledTasks = {"success": True, "tasks": below_main_task.show_all(call, found[:limit])}
+    standings = _standings(call, found[:limit])
+    shown: list[schemas.TaskOfProject] = [
+        {**each, **standings[each["task_id"]]} for each in below_main_task.show_all(call, found[:limit])
+    ]
+    answer: FiledTasks = {"success": True, "tasks": shown}
     return paged(answer, more)
+
+
+def _standings(call: Call, tasks: Iterable[Task]) -> dict[str, schemas.WorkStanding]:
+    """Of each of these tasks how far its work has come, by id."""
+    tasks = list(tasks)
+    done = [task.id for task in tasks if task.status is Status.COMPLETED and task.review_of is None]
+    works = {work.task_id: work.state for work in call.tx.worktrees.of(done) if work.changed} if done else {}
+    return {
+        task.id: rendering.standing(judged=task.in_review, completed=task.id in works, work=works.get(task.id))
+        for task in tasks
+    }
 
 
 def _filed(call: Call, project: Project, wanted: ListFiled, most: int, after: Place | None) -> list[Task]:

@@ -62,6 +62,8 @@ function cardAt(card: BoardTask, told: readonly Change[], at: number): BoardTask
     running: false, // who was at work then, the timeline says
     checks: "none",
     changes_requested: null,
+    in_review: false,
+    merged: false,
     cost_usd: null, // what it had cost by then, nobody recorded
     insertions: null,
     deletions: null,
@@ -110,6 +112,8 @@ function unknownCard(id: string, told: readonly Change[]): BoardTask[] {
       version: 0,
       checks: "none",
       changes_requested: null,
+      in_review: false,
+      merged: false,
       waits_for: 0,
       cost_usd: null,
       insertions: null,

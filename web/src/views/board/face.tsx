@@ -1,7 +1,7 @@
 // The face of a card: its title, who has it and what it has taken so far, what it does now, and what is off.
 //
 // Hundreds are drawn during scrolling: no hook but where a card has something rare to say.
-import { Activity, Check, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
+import { Activity, Check, GitMerge, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { anyone } from "@/ui";
@@ -100,7 +100,7 @@ function Signs({ card, who, t }: { card: BoardTask; who: string | null; t: TFunc
           </span>
         </Sign>
       )}
-      <Checked checks={card.checks} t={t} />
+      <Checked card={card} t={t} />
       {children > 0 && (
         <Sign words={t("children", { done, all: children })}>
           <ListTree size={13} aria-hidden />
@@ -130,7 +130,8 @@ export function hasSigns(card: BoardTask): boolean {
   const timed = card.started_at !== null && (card.status === "in_progress" || card.completed_at !== null);
   const linked = card.children > 0 || card.waits_for > 0;
   const measured = (card.cost_usd ?? 0) > 0 || card.insertions !== null;
-  return card.running || timed || linked || measured || card.attempt > 1 || card.checks !== "none";
+  const judged = card.checks !== "none" || card.in_review || card.merged;
+  return card.running || timed || linked || measured || judged || card.attempt > 1;
 }
 
 function Lasted({ card: { status, started_at: from, completed_at: to }, t }: { card: BoardTask; t: TFunction }) {
@@ -152,14 +153,17 @@ const CHECKED: Record<string, [icon: LucideIcon, tone: string]> = {
   failed: [X, "text-red"],
   running: [LoaderCircle, "text-blue"],
   in_review: [UserCheck, "text-blue"],
+  merged: [GitMerge, "text-violet"],
 };
 
-function Checked({ checks, t }: { checks: BoardTask["checks"]; t: TFunction }) {
-  const known = CHECKED[checks];
+/** How its work stands: with whom it is, or how its checks ended. */
+function Checked({ card, t }: { card: BoardTask; t: TFunction }) {
+  const stands = card.in_review ? "in_review" : card.merged ? "merged" : card.checks;
+  const known = CHECKED[stands];
   if (known === undefined) return null;
   const [Icon, tone] = known;
   return (
-    <Sign words={t(`checks.${checks}`)} tone={tone}>
+    <Sign words={t(`checks.${stands}`)} tone={tone}>
       <Icon size={14} aria-hidden />
     </Sign>
   );

@@ -9,7 +9,7 @@ import {
 import { useMemo } from "react";
 
 import { anyone } from "@/ui";
-import { isFinal, STATUSES, type Agent, type BoardTask } from "@/api/model";
+import { isFinal, standing, STATUSES, type Agent, type BoardTask } from "@/api/model";
 import { useWords } from "@/i18n/use-words";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, PriorityIcon, StatusIcon, usePlainly } from "@/ui";
@@ -120,7 +120,7 @@ function Status({ task, narrow }: { task: BoardTask; narrow: boolean }) {
       <span aria-hidden className="flex">
         <StatusIcon status={task.status} />
       </span>
-      <span className="truncate">{t(`status.${task.status}`)}</span>
+      <span className="truncate">{t(`status.${standing(task)}`)}</span>
     </span>
   );
 }
