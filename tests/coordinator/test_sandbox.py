@@ -462,6 +462,12 @@ def test_a_program_that_agents_can_write_adds_nothing_to_what_is_seen(yard: Yard
     assert str(letter) in ran.stderr, "it ran, and looked"
 
 
+def test_a_directory_of_the_path_at_which_nobody_can_look_is_passed_over(yard: Yard) -> None:
+    """Such as root's own, in the PATH of a user that root has started; here one whose name no disk can hold."""
+    yard.environ["PATH"] = f"/{'x' * 300}:{yard.environ['PATH']}"
+    assert yard.run("echo started") == "started\n"
+
+
 @pytest.mark.parametrize("kind", ["program", "PATH"])
 def test_a_link_of_an_agent_is_followed_nowhere(yard: Yard, kind: str) -> None:
     (yard.project / "bin").symlink_to(yard.home / ".ssh")

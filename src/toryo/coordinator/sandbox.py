@@ -731,14 +731,19 @@ def _on_path(env: Mapping[str, str], kept: Sequence[Path]) -> Iterator[Path]:
     kept."""
     for name in dict.fromkeys((env.get("PATH") or "").split(os.pathsep)):
         path = Path(name)
-        if not path.is_absolute() or _of_system(path) or not path.is_dir():
+        if not path.is_absolute() or _of_system(path) or not _is_there(path):
             continue
         real = (_prefix(path.resolve()),)
         if any(_within(each, real) for each in kept):
             continue
         yield path
-        if (path.parent / "lib" / "node_modules").is_dir():
+        if _is_there(path.parent / "lib" / "node_modules"):
             yield path.parent / "lib" / "node_modules"
+
+
+def _is_there(path: Path) -> bool:
+    """Whether it is a directory. One that this user may not look at is none, as for every shell."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises PermissionError
 
 
 def _node(env: Mapping[str, str]) -> tuple[Path, ...]:
