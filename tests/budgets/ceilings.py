@@ -61,8 +61,8 @@ _STATEMENTS = {
     "send_chat_message of a person": (17, 17),
     "append_log": (5, 6),
     "append_log with what it does": (6, 7),
-    "move_task to completed, nothing is ready": (16, 17),
-    "move_task to completed, one of 6 starts": (26, 27),
+    "move_task to completed, nothing is ready": (17, 18),
+    "move_task to completed, one of 6 starts": (27, 28),
     "claim_starts, nothing new": (19, 19),
     "claim_starts of 5": (78, 83),
 }
