@@ -140,7 +140,7 @@ CEILINGS: dict[str, Ceiling] = {
     # Per language.
     "sentences of the server in Japanese": Ceiling(1_360, "every translator, and the memory of every server", 0.03),
     "lines of words of the dashboard, both languages": Ceiling(
-        5_196, "every translator, and in part every page load", 0.03
+        5_198, "every translator, and in part every page load", 0.03
     ),
     "bytes of the wheel": Ceiling(3_100_000, "every installation and every image", 0.03),
 }

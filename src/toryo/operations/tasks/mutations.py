@@ -280,8 +280,8 @@ def go_on(call: Call, changed: Iterable[Task], freed: Iterable[Task] = ()) -> No
 
 
 def go_on_behind(call: Call, task_id: str) -> None:
-    """The work of a task was merged, or there is none: what waits for that, or for what it is a part of, starts if it is
-    ready."""
+    """The work of a task was merged, or there is none: what waits for that, or for what it is a part of, starts if
+    nothing else prevents it."""
     task = call.task(task_id)
     if call.project(task.project_id).settings.waits_for_merges:
         wholes = [task, *call.tx.tasks.tree(task.root_id).ancestors(task)]

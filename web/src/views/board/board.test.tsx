@@ -179,6 +179,22 @@ describe("the board", () => {
     expect(column("completed").getByText("Acceptance checks passed")).toBeTruthy();
   });
 
+  it("says of reported work that it is in review, and then that it is merged", async () => {
+    const done = { status: "completed", checks: "passed" } as const;
+    const worked = [
+      card({ task_id: "t1", status: "in_progress", checks: "in_review", in_review: true }),
+      card({ task_id: "t2", ...done, in_review: true }),
+      card({ task_id: "t3", ...done, merged: true }),
+    ];
+    serve({ ...answers, "GET /projects/shop/board": { tasks: worked, last_event: 1 } });
+    await open();
+    await screen.findByText("t1");
+    expect(column("in_progress").getByText("In review")).toBeTruthy();
+    expect(column("completed").getByText("In review")).toBeTruthy();
+    expect(column("completed").getByText("Merged")).toBeTruthy();
+    expect(column("completed").queryByText("Acceptance checks passed")).toBeNull();
+  });
+
   it("says how many of a column are not shown, and shows the next ones", async () => {
     const next = card({ task_id: "t9", title: "Send it" });
     const columns = (more: string | null) => [{ status: "todo" as const, count: 2, more }];
