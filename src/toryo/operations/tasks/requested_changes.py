@@ -49,6 +49,22 @@ def standing(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
     return dict(_asked(call, task_ids, OPEN))
 
 
+def not_made(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
+    """The same, also if that task has failed."""
+    return dict(_asked(call, task_ids, OPEN | {Status.FAILED}))
+
+
+def newest(call: Call, task_ids: Collection[str]) -> list[Task]:
+    """What was last asked for, whatever has become of it: of these tasks, and of the changes to them."""
+    found: dict[str, Task] = {}
+    wanted = set(task_ids)
+    while wanted:
+        asked = dict(_asked(call, wanted, tuple(Status)))
+        wanted = {task.id for task in asked.values()} - found.keys()
+        found |= {task.id: task for task in asked.values()}
+    return list(found.values())
+
+
 def _asked(call: Call, task_ids: Collection[str], statuses: Collection[Status]) -> list[tuple[str, Task]]:
     """These tasks, each with one in these statuses that makes, or made, changes to it."""
     asked = call.tx.tasks.asking_changes(task_ids, CHANGES_TO, statuses) if task_ids else []
