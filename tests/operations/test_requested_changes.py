@@ -80,6 +80,33 @@ def test_who_has_other_work_makes_the_changes_after_it_and_the_answer_says_so(bu
     assert built.world.status(answer["changes_requested"]["task_id"]) == "in_progress"
 
 
+def test_the_changes_have_the_place_in_line_that_the_work_had_and_a_person_is_told_which(world: World) -> None:
+    world.crew(workers=1, start="when_ready", decomposition="never")
+    first, walls = (world.task("w1", status="todo", title=each) for each in ("First", "Walls"))
+    younger = [world.task("w1", status="todo", title=each) for each in ("Shed", "Barn")]
+    older = world.task("w1", status="backlog", title="Older")
+    world.owner.call("move_task", task_id=older, status="todo", before_task_id=walls)
+    world.move(older, "backlog")
+    for each in (first, walls):
+        world.start("w1").report()
+    assert world.status(younger[0]) == "in_progress"
+    world.move(older, "todo")
+    answer = world.owner.call("request_task_changes", task_id=walls, text="Round them.")
+    assert "number 2 in the line of w1, after “Older”" in answer["waits"]
+    world.start("w1").report()
+    world.start("w1").report()
+    assert world.status(answer["changes_requested"]["task_id"]) == "in_progress"
+    assert world.status(younger[1]) == "todo"
+
+
+def test_what_a_manager_sends_back_comes_before_what_is_younger(built: Built) -> None:
+    built.world.task("w1", title="Shed")
+    younger = built.world.task("w1", status="todo", start="when_ready", title="Younger")
+    made = built.back(built.walls)
+    built.world.start("w1").report()
+    assert (built.world.status(made), built.world.status(younger)) == ("in_progress", "todo")
+
+
 def test_what_must_hold_for_the_work_and_its_context_hold_for_the_changes(built: Built) -> None:
     built.done(built.paint)
     built.boss.call("get_next_action")

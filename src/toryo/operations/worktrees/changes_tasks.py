@@ -73,7 +73,8 @@ def make(
     merges: Sequence[str] = (),
     parent: Task | None = None,
 ) -> tuple[Task, str | None]:
-    """The new task, started if that is possible; and why it was not yet: then it is in line. `builds_on`: further tasks
+    """The new task, started if that is possible; and why it was not yet: then it is in line, where its work was.
+    `builds_on`: further tasks
     whose work it starts from. `by`: who makes the changes, if not the author; `nobody`: that is still to be found.
     `merges`: branches that are merged into its worktree at its start. `parent`: what it is a part of."""
     draft = Draft(
@@ -91,9 +92,13 @@ def make(
 
 
 def _filed(call: Call, task: Task, draft: Draft, parent: Task | None) -> Task:
-    [made] = mutations.create(call, call.project(task.project_id), parent, [draft], status=Status.TODO).values()
-    call.event("worktree.changes_requested", task=task, data={"in": made.task.id})
-    return made.task
+    """In the place in line that the work had, before what is younger."""
+    with mutations.lines_later(call):
+        [created] = mutations.create(call, call.project(task.project_id), parent, [draft], status=Status.TODO).values()
+        made = created.task
+        call.tx.tasks.save(made, replace(made, line_at=task.line_at, line_rank=task.line_rank))
+    call.event("worktree.changes_requested", task=task, data={"in": made.id})
+    return call.task(made.id)
 
 
 def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
@@ -101,7 +106,14 @@ def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
         begun = mutations.move(call, call.tree_state(made), made, Status.IN_PROGRESS)
         return call.tx.tasks.save(begun, replace(begun, start=None)), None
     except Refusal as refusal:  # its agent has other work
-        return call.tx.tasks.save(made, replace(made, start=Start.WHEN_READY)), refusal.message
+        return _in_line(call, made, refusal.message)
+
+
+def _in_line(call: Call, made: Task, why: str) -> tuple[Task, str]:
+    """The task where Toryo starts it as soon as it can, and which place that is; `why` if people start it."""
+    waiting = call.tx.tasks.save(made, replace(made, start=Start.WHEN_READY))
+    place = lines.place(call, waiting)
+    return waiting, why if place is None else place["message"]
 
 
 # --- as people and managers request it --------------------------------------------------------------------------------
