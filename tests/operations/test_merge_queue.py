@@ -539,6 +539,19 @@ def test_the_culprit_goes_back_to_its_agent_with_the_evidence(queue: Queue):
     assert (queue.needs(), queue.needs("review")) == ([], [])
 
 
+def test_work_whose_budget_is_used_up_waits_in_line_for_people_when_the_queue_sends_it_back(queue: Queue):
+    task = queue.world.task("w1", title="Walls", budget_usd=1)
+    launch = queue.launch("w1")
+    queue.completed(launch)
+    queue.told(launch, head_commit="h1", commits=1, files_changed=1, insertions=1, deletions=0)
+    queue.c1.exited(launch["launch_id"], exit_code=0, usage={"input_tokens": 10, "cost_usd": 1.0})
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    changes = queue.changes(task)
+    assert (changes["status"], changes["budget_usd"]) == ("todo", 0)
+    assert [each["task_id"] for each in queue.needs("budget_used_up")] == [changes["task_id"]]
+
+
 def conflict(queue: Queue, task: str, other: str, job: Answer | None = None) -> None:
     job = job or queue.job_now()
     said = {"entry_id": queue.entry_id(job, task), "files": ["a.py", "b.py"]}

@@ -87,7 +87,7 @@ def test_the_changes_have_the_place_in_line_that_the_work_had_and_a_person_is_to
     older = world.task("w1", status="backlog", title="Older")
     world.owner.call("move_task", task_id=older, status="todo", before_task_id=walls)
     world.move(older, "backlog")
-    for each in (first, walls):
+    for _ in (first, walls):
         world.start("w1").report()
     assert world.status(younger[0]) == "in_progress"
     world.move(older, "todo")

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toryo import provider_options
-from toryo.domain import creation_rules, pools
+from toryo.domain import budgets, creation_rules, pools
 from toryo.domain import requested_changes as rules
 from toryo.domain.agents import Agent, Role
 from toryo.domain.creation_rules import Draft
@@ -22,8 +22,11 @@ from toryo.domain.requested_changes import Asked
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Pool, Start, Status, Task
 from toryo.domain.texts import quoted
+from toryo.domain.wording import Worded
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import lines, mutations, requested_changes, subtask_work
+from toryo.storage.snapshots import spent_for
+from toryo.workflow import launch_rules
 
 LONGEST_TITLE = 300
 
@@ -86,9 +89,23 @@ def make(
         agent_type=task.agent_type,
         context=requested_changes.context_for(task, merges),
         start=Start.MANUAL,
+        **_budget(call, task, parent),
     )
     made = _filed(call, task, draft, parent)
     return (made, None) if draft.assignee_id is None else _begun(call, made)
+
+
+def _budget(call: Call, task: Task, parent: Task | None) -> dict[str, Any]:
+    """What is left of the budgets that limited the work, for the changes to it: of its own, and of those of the tasks
+    above it, unless what changes it is below these, too."""
+    above = (
+        set() if parent is None else {parent.id, *(each.id for each in call.tree_state(parent).tree.ancestors(parent))}
+    )
+    tree, left = call.tree_state(task).tree, budgets.Budget()
+    for each in budgets.limiting_tasks(tree, task):
+        if each.id not in above:
+            left = left.least(budgets.of_task(each).left(spent_for(call.tx, tree, each)))
+    return {budgets.OF_TASK["usd"]: left.usd, budgets.OF_TASK["tokens"]: left.tokens}
 
 
 def _filed(call: Call, task: Task, draft: Draft, parent: Task | None) -> Task:
@@ -102,6 +119,8 @@ def _filed(call: Call, task: Task, draft: Draft, parent: Task | None) -> Task:
 
 
 def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
+    if _has_no_money(call, made):
+        return _in_line(call, made, "")
     try:
         begun = mutations.move(call, call.tree_state(made), made, Status.IN_PROGRESS)
         return call.tx.tasks.save(begun, replace(begun, start=None)), None
@@ -109,7 +128,16 @@ def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
         return _in_line(call, made, refusal.message)
 
 
-def _in_line(call: Call, made: Task, why: str) -> tuple[Task, str]:
+def _has_no_money(call: Call, made: Task) -> bool:
+    """Whether it would leave the line only to wait for a budget. People spend none; what its agent does with its own
+    task stands in no line."""
+    agent = call.tx.agents.find(made.assignee_id or "")
+    if agent is None or agent.human or not call.tree_state(made).tree.is_main(made):
+        return False
+    return launch_rules.used_up_budget(call.snapshot(agent.id, made.project_id), made.id) is not None
+
+
+def _in_line(call: Call, made: Task, why: Worded | str) -> tuple[Task, Worded | str]:
     """The task where Toryo starts it as soon as it can, and which place that is; `why` if people start it."""
     waiting = call.tx.tasks.save(made, replace(made, start=Start.WHEN_READY))
     place = lines.place(call, waiting)
@@ -159,6 +187,7 @@ def request(
         touches=author.touches,
         start=Start.MANUAL if manager is None else Start.WHEN_READY,
         pool=pool,
+        **_budget(call, newest, parent),
     )
     if parent is not None and manager is not None:
         state = call.tree_state(parent)
