@@ -276,3 +276,12 @@ def test_changes_wait_in_line_for_a_new_day_where_that_of_the_agent_has_no_budge
     crew.advance(86_400)
     crew.housekeep()
     assert crew.status(made) == "in_progress"
+
+
+def test_what_the_work_uses_at_its_end_and_the_first_changes_use_is_not_left_for_the_second(crew: World) -> None:
+    walls, process = worked(crew, used(0.25), budget_usd=1)
+    first, second = (back(crew, walls)[0] for _ in range(2))
+    crew.coordinator().exited(process.launch_id, exit_code=0, usage=used(0.5))
+    assert [left(crew, each)[0] for each in (first, second)] == [0.5, 0.5]
+    told(crew, crew.start("w1"), used(0.2))
+    assert [left(crew, each)[0] for each in (first, second)] == [0.5, 0.3]

@@ -253,6 +253,36 @@ def test_people_may_send_work_back_as_often_as_they_want(built: Built) -> None:
         built.done(made)
 
 
+def remark(world: World, task: str, text: str) -> str:
+    made: str = world.owner.call("request_task_changes", task_id=task, text=text)["changes_requested"]["task_id"]
+    return made
+
+
+def test_a_second_remark_of_a_person_builds_on_the_changes_of_the_first(built: Built) -> None:
+    first = remark(built.world, built.walls, "Round them.")
+    answer = built.world.owner.call("request_task_changes", task_id=built.walls, text="Paint them.")
+    second = answer["changes_requested"]["task_id"]
+    shown = built.world.show(second)
+    assert (set(shown["dependencies"]), shown["context"]["changes_to"]) == ({built.walls, first}, first)
+    assert (shown["status"], first in answer["waits"]) == ("todo", True)
+    assert set(built.world.show(built.roof)["dependencies"]) == {built.walls, built.paint, first, second}
+    built.done(first)
+    assert built.world.status(second) == "in_progress"
+    assert built.refused(built.walls, "notNow")["changes_requested"] == second
+
+
+def test_a_remark_goes_on_from_what_is_left_when_those_before_it_are_cancelled(built: Built) -> None:
+    first, second, third = (remark(built.world, built.walls, each) for each in ("Round.", "Paint.", "Dry."))
+    assert set(built.world.show(third)["dependencies"]) == {built.walls, first, second}
+    built.world.move(second, "cancelled", "no")
+    shown = built.world.show(third)
+    assert (set(shown["dependencies"]), shown["context"]["changes_to"]) == ({built.walls, first}, first)
+    built.world.move(first, "cancelled", "no")
+    shown = built.world.show(third)
+    assert (shown["dependencies"], shown["context"]["changes_to"]) == ([built.walls], built.walls)
+    assert (shown["status"], built.world.show(built.walls)["changes_requested"]["task_id"]) == ("in_progress", third)
+
+
 def test_no_more_parts_are_made_by_sending_back_than_a_task_may_have(world: World) -> None:
     built = Built(world, subtasks_ever=3)
     built.done(built.walls)
@@ -461,3 +491,22 @@ def test_what_was_built_on_work_goes_on_to_its_merge_when_the_changes_are_cancel
     world.move(made, "cancelled")
     world.housekeep()
     assert queue.tasks_of(queue.job_now()) == [roof]
+
+
+def test_two_remarks_on_one_work_are_made_on_one_tree_and_merged_at_once(world: World) -> None:
+    queue = Queue(world, "automatic")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    walls = queue.worked("w1", title="Walls")
+    first, second = (remark(world, walls, each) for each in ("Round.", "Paint."))
+    world.housekeep()
+    queue.work("w1", first)
+    world.housekeep()
+    assert queue.waiting() == [], "the second one is not made yet"
+    launch = queue.launch("w1")
+    assert set(launch["workspace"]["bases"]) == {walls, first}
+    queue.completed(launch)
+    queue.ended(launch)
+    world.owner.call("resume_merge_queue", project_id=world.project_id)
+    (entry,) = queue.job_now()["options"]["entries"]
+    assert entry["task_id"] == second
+    assert {each["task_id"] for each in entry["covered"]} == {walls, first}

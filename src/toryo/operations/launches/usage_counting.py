@@ -79,7 +79,7 @@ def _tasks(call: Call, launch: Launch) -> Iterator[tuple[Task, Spent]]:
 
 def _count_for_changes(call: Call, task_ids: list[str], spent: Spent) -> None:
     """What the work on these tasks has used after changes to it were requested is not left for the changes."""
-    for changes in requested_changes.standing(call, task_ids).values():
+    for changes in requested_changes.all_standing(call, task_ids):
         left = budgets.of_task(changes).left(spent)
         call.tx.tasks.save(changes, replace(changes, budget_usd=left.usd, budget_tokens=left.tokens))
 

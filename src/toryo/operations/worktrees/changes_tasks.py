@@ -154,8 +154,9 @@ def request(
     title: str | None = None,
     context: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Task, str | None]:
-    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. `context`: what
-    the agent is given besides that of the work. Raises Refusal."""
+    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. What a person
+    says while other changes are made comes after these, and builds on them. `context`: what the agent is given besides
+    that of the work. Raises Refusal."""
     tree = call.tree_state(task).tree
     done = task.status is Status.COMPLETED
     work = requested_changes.work_of(call, subtask_work.holder(call, tree, task, completed=True) if done else task)
@@ -164,11 +165,13 @@ def request(
     author = task if between else newest
     parent = next((each for each in tree.ancestors(task) if each.open), None)
     pool = None if manager is None else _others(call, author, manager, parent)
+    open_ones = requested_changes.all_standing(call, [newest.id])
+    last = open_ones[-1] if open_ones else newest
     rules.refuse(
         Asked(
             newest,
             manager is not None,
-            standing=requested_changes.standing(call, [newest.id]).get(newest.id),
+            standing=next(iter(open_ones), None),
             sent_back=work.sent_back,
             above=parent if manager is not None and _at_work(parent, manager) else None,
             done_by=author.assignee_id if pool is not None and not _takers(call, author, parent, pool) else None,
@@ -179,15 +182,15 @@ def request(
         title=title or f"Changes to: {task.title}"[:LONGEST_TITLE],
         description=text,
         priority=author.priority,
-        dependencies=(newest.id,),
+        dependencies=(newest.id, *(each.id for each in open_ones)),
         assignee_id=None if pool is not None or author.for_queue else assignee(call, author),
         agent_type=author.agent_type,
-        context=requested_changes.context_for(newest, given=details.context, more=context),
+        context=requested_changes.context_for(last, given=details.context, more=context),
         acceptance=details.acceptance,
         touches=author.touches,
         start=Start.MANUAL if manager is None else Start.WHEN_READY,
         pool=pool,
-        **_budget(call, newest, parent),
+        **_budget(call, last, parent),
     )
     if parent is not None and manager is not None:
         state = call.tree_state(parent)
