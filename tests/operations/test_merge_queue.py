@@ -552,6 +552,20 @@ def test_work_whose_budget_is_used_up_waits_in_line_for_people_when_the_queue_se
     assert [each["task_id"] for each in queue.needs("budget_used_up")] == [changes["task_id"]]
 
 
+def test_what_depends_on_work_that_the_queue_sends_back_waits_or_is_told(queue: Queue):
+    world = queue.world
+    task = queue.worked("w1", title="Walls")
+    begun = world.task("w2", title="Roof", dependencies=[task])
+    waits = world.task("w3", title="Paint", status="todo", dependencies=[task])
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    changes = queue.changes(task)["task_id"]
+    assert set(world.show(waits)["dependencies"]) == {task, changes}
+    assert (world.status(begun), world.show(begun)["dependencies"]) == ("in_progress", [task])
+    (told,) = world.start("w2").call("get_notifications")["notifications"]
+    assert changes in told["message"]
+
+
 def conflict(queue: Queue, task: str, other: str, job: Answer | None = None) -> None:
     job = job or queue.job_now()
     said = {"entry_id": queue.entry_id(job, task), "files": ["a.py", "b.py"]}

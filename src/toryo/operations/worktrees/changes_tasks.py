@@ -201,7 +201,7 @@ def request(
         made, waits = _begun(call, made)
     elif (place := lines.place(call, made)) is not None:
         waits = place["message"]
-    _hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
+    hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
     return call.task(made.id), waits
 
 
@@ -231,7 +231,7 @@ def _between(tree: Tree, task: Task, newest: Task) -> list[str]:
     return above[: above.index(newest.id) + 1] if newest.id in above else []
 
 
-def _hold_back(call: Call, task_ids: Sequence[str], task: Task, made: Task) -> None:
+def hold_back(call: Call, task_ids: Sequence[str], task: Task, made: Task) -> None:
     """What depends on these and has not begun waits for the changes; the agents of what has begun are told."""
     names = dict.fromkeys(name for each in task_ids for name in call.tx.tasks.dependants(each))
     waiting = [each for each in call.tx.tasks.find_all(sorted(names)) if each.open and each.id != made.id]

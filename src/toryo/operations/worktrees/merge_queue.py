@@ -501,4 +501,6 @@ def _returned(call: Call, task: Task, entry: Entry, by: str) -> Entry:
     begins, merged = (works, works[:0]) if entry.state is Standing.FAILED else (works[-1:], works[:-1])
     merges = [*(each.branch for each in merged), entry.target]
     made, _ = changes_tasks.make(call, task, title, text, [each.task_id for each in begins], by=by, merges=merges)
+    inside = {task.id, *(each.task_id for each in works)}
+    changes_tasks.hold_back(call, sorted(inside | requested_changes.changed_by(call, inside)), task, made)
     return replace(entry, changes_task_id=made.id)
