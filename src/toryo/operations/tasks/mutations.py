@@ -135,6 +135,7 @@ def _let_go(call: Call, cancelled: Iterable[Task], behind: Mapping[str, Sequence
         edges = call.tx.tasks.depends_on([each.id for each in waiting]) if works else {}
         for each in waiting:
             if not works.isdisjoint(edges.get(each.id, ())):
+                requested_changes.pass_on(call, each, task)
                 with as_server(call):
                     depend(call, _stored(call, each.id), [], [task.id])
 
