@@ -71,6 +71,7 @@ class Queue(Yard):
         """The agent completes the task without any changes."""
         launch = self.launch(agent_id)
         self.completed(launch)
+        self.told(launch, head_commit="b0", commits=0, files_changed=0, insertions=0, deletions=0)
         self.c1.exited(launch["launch_id"], exit_code=0)
         return task
 

@@ -498,7 +498,6 @@ def test_two_remarks_on_one_work_are_made_on_one_tree_and_merged_at_once(world: 
     world.owner.call("pause_merge_queue", project_id=world.project_id)
     walls = queue.worked("w1", title="Walls")
     first, second = (remark(world, walls, each) for each in ("Round.", "Paint."))
-    world.housekeep()
     queue.work("w1", first)
     world.housekeep()
     assert queue.waiting() == [], "the second one is not made yet"

@@ -308,7 +308,7 @@ def finished_work(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
         if ended is not None and not _for_a_reason(ended):
             continue
         changes = requested_changes.newest(call, sorted(own.task_id for own in _own(call, task.id)))
-        undecided = ended is None or any(_taken_back(asked, ended) for asked in changes)
+        undecided = ended is None or any(_taken_back(call, asked, ended) for asked in changes)
         if undecided and not any(_rejects(call, asked) for asked in changes):
             new.append((task, each))
     return sorted(new, key=lambda pair: (pair[0].completed_at, pair[0].id))
@@ -328,10 +328,10 @@ def _for_a_reason(entry: Entry) -> bool:
     return entry.state is Standing.REMOVED and entry.removal_by is None and entry.reason is not None
 
 
-def _taken_back(changes: Task, entry: Entry) -> bool:
-    """Whether the changes because of which an entry has ended are no longer wanted."""
+def _taken_back(call: Call, changes: Task, entry: Entry) -> bool:
+    """Whether the changes because of which an entry has ended are no longer wanted, or there was nothing to change."""
     ended, over = entry.ended_at or 0, changes.completed_at or 0
-    return changes.status is Status.CANCELLED and changes.created_at <= ended <= over
+    return changes.closed and not _rejects(call, changes) and changes.created_at <= ended <= over
 
 
 def _sent_back(call: Call, task: Task) -> int:

@@ -17,7 +17,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import below_main_task, requested_changes
-from toryo.operations.worktrees import changes_tasks
+from toryo.operations.worktrees import changes_tasks, merge_queue
 
 
 class RequestTaskChanges(Parameters):
@@ -80,7 +80,9 @@ def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
 def _requested(
     call: Call, task_id: str, text: str, title: str | None = None, context: dict[str, Any] | None = None
 ) -> ChangesRequested:
-    made, waits = changes_tasks.request(call, call.task(task_id), text, title, context or {})
+    task = call.task(task_id)
+    made, waits = changes_tasks.request(call, task, text, title, context or {})
+    merge_queue.advance(call, task.project_id)  # what waits there is no longer to be merged without the changes
     shown = requested_changes.as_answer(made)
     assert shown is not None
     answer: ChangesRequested = {"success": True, "task_id": task_id, "changes_requested": shown}
