@@ -16,8 +16,9 @@ import orjson
 from toryo.domain import queue
 from toryo.domain.conversations import MOST_TURNS
 from toryo.domain.messages import LONGEST_MESSAGE
+from toryo.domain.moves import MOVES
 from toryo.domain.talk_limits import CONVERSATION_WINDOW, MESSAGE_WINDOW, TalkLimits
-from toryo.domain.tasks import MOVES, Status
+from toryo.domain.tasks import Status
 from toryo.storage import schema
 
 Row = Mapping[str, Any]

@@ -18,6 +18,8 @@ LONGEST = 200
 """Characters of one of them."""
 LONGEST_CALL = 8_000
 """Characters of a command with its arguments."""
+TOLD = 8_000
+"""Characters of the end of its output that its agent is told."""
 
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""")
 _EXPANDED = re.compile(r"\\.|[$`]")

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from toryo.data_directories import data_dir
+from toryo.domain.people import SIGN_IN_LIVES
 from toryo.domain.push import KNOWN_SERVICES
 from toryo.domain.talk_limits import TalkLimits
-from toryo.domain.times import SECOND
+from toryo.domain.times import HOUR, SECOND
 from toryo.workflow.guard_limits import Limits
 
 Seconds = int
@@ -219,7 +220,7 @@ class AuthSettings(BaseModel):
     oidc_sign_in_hours: int = Field(
         24,
         ge=1,
-        le=336,
+        le=SIGN_IN_LIVES // HOUR,
         description="How long a sign-in through the identity provider lasts, in hours; then the provider is "
         "asked again.",
     )

@@ -133,10 +133,10 @@ CEILINGS: dict[str, Ceiling] = {
     "files of the first view: list": Ceiling(16, _VIEW, 0.1),
     # Modules outside of the standard library.
     "modules of toryo --help": Ceiling(43, "every command that is typed"),
-    "modules of a server until it is ready": Ceiling(845, "every start of a server, in time and memory", 0.02),
-    "modules of a command agent": Ceiling(24, _START),
-    "modules of a playbook agent": Ceiling(25, _START),
-    "modules of a script agent": Ceiling(33, _START),
+    "modules of a server until it is ready": Ceiling(848, "every start of a server, in time and memory", 0.02),
+    "modules of a command agent": Ceiling(25, _START),
+    "modules of a playbook agent": Ceiling(26, _START),
+    "modules of a script agent": Ceiling(34, _START),
     # Per language.
     "sentences of the server in Japanese": Ceiling(1_360, "every translator, and the memory of every server", 0.03),
     "lines of words of the dashboard, both languages": Ceiling(

@@ -18,13 +18,13 @@ from tests.repositories import Repository
 from tests.sandboxes import sandboxed
 from tests.test_provider_options import setting
 from toryo.coordinator.config import Config, ProviderConfig
-from toryo.coordinator.jobs import COMMAND, COMMAND_TOLD, OVER, Jobs, _order_of
+from toryo.coordinator.jobs import COMMAND, OVER, Jobs, _order_of
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.process_start import NO_COMMANDS
 from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.sandbox import Mode
 from toryo.coordinator.worktrees import Worktree
-from toryo.operations.worktrees.command_tools import TOLD
+from toryo.named_commands import TOLD
 from toryo.operations.worktrees.coordinator_reports import ReportWorktreeJob
 
 __all__ = ["first", "nobody", "place", "repository", "sandboxed"]
@@ -92,10 +92,6 @@ def test_none_runs_for_an_agent_whose_process_is_over(repository: Repository, pl
     assert not (worktree.working_directory / "late").exists()
 
 
-def test_both_sides_keep_as_much_of_the_output() -> None:
-    assert COMMAND_TOLD == TOLD
-
-
 def test_one_goes_on_while_the_work_of_its_agent_is_checked(
     repository: Repository, place: Path, worktree: Worktree
 ) -> None:
@@ -148,7 +144,7 @@ def test_why_one_was_stopped_stands_before_the_end_of_a_long_output(
     (worktree.working_directory / "loud").write_text("#!/bin/sh\nprintf '%09999d' 1; kill -9 $$\n")
     (worktree.working_directory / "loud").chmod(0o755)
     [found] = ran(jobs(place), job(repository, worktree, "./loud"))["evidence"]
-    assert found["exit_code"] is None and len(found["output"]) == COMMAND_TOLD
+    assert found["exit_code"] is None and len(found["output"]) == TOLD
     assert found["output"].startswith("The command was ended by signal 9.\n000") and found["output"].endswith("01")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.repositories import Repository
-from toryo import path_patterns
+from toryo import check_limits, path_patterns
 from toryo.coordinator import acceptance_checks, diff_limits, task_worktrees, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.orders import CheckOrder
@@ -70,7 +70,7 @@ def test_secrets_in_what_a_command_prints_are_masked(tmp_path: Path) -> None:
 def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
     [each] = found({"command": "seq 100000; exit 1"}, where=tmp_path)
     assert each.output.endswith("100000")
-    assert len(each.output) < acceptance_checks.TAIL + 100
+    assert len(each.output) < check_limits.TAIL + 100
 
 
 def test_a_command_that_prints_without_end_is_stopped_and_its_output_is_gone(

@@ -10,6 +10,8 @@ from toryo.coordinator.launch_state import Seen, Stage, State, Stop
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.orders import NONE, Launch, Orders, StopOrder
 from toryo.coordinator.reconcile import Plan, plan
+from toryo.domain.launches import SIGN_IN_WITHIN
+from toryo.domain.times import SECOND
 
 LIMITS = Limits(max_concurrent=2, max_chat=1, terminate_after=10, kill_after=5, leftovers_for=2, start_within=100)
 
@@ -99,6 +101,7 @@ def test_an_order_that_waited_too_long_is_dropped_before_the_server_gives_it_up(
     found = plan(waiting, NONE, LIMITS, 107)
     assert found.drop == ("c",)
     assert not found.start
+    assert Limits().start_within * SECOND < SIGN_IN_WITHIN
 
 
 def test_a_stop_is_a_grace_then_an_interrupt_then_terminate_then_kill() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toryo.domain.tasks import CLOSED, MOVES, Priority, Status
+from toryo.domain.moves import MOVES
+from toryo.domain.tasks import CLOSED, Priority, Status
 
 MODEL = (Path(__file__).parents[2] / "web/src/api/model.ts").read_text(encoding="utf-8")
 FILTER = (Path(__file__).parents[2] / "web/src/api/filter.ts").read_text(encoding="utf-8")

@@ -16,13 +16,15 @@ import pytest
 
 from toryo import failures
 from toryo.agents import conditions
-from toryo.cli import worktrees
+from toryo.domain import memories, people
+from toryo.domain.messages import LONGEST_MESSAGE
+from toryo.domain.quota_windows import MOST_RESERVE
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.tasks import CLOSED
-from toryo.domain.times import SECOND
+from toryo.domain.times import MINUTE, SECOND
+from toryo.domain.worktrees import KEPT_WITHIN
 from toryo.operations.calls import context
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.worktrees import worktree_locks
 from toryo.settings import Settings
 from toryo.workflow.guard_limits import Limits
 
@@ -81,6 +83,11 @@ RULES = {
     "a request is repeated": Rule(r"if content != self\.content", {"operations/calls/idempotency.py"}),
     "which queues have an agent": Rule(r"\.polled\(\w+(\.\w+)?\) \|", {"storage/snapshots.py"}),
     "how a result ends a task": Rule(r"failed without a reason", {"operations/queue/task_results.py"}),
+    "which first line of a message approves": Rule(
+        r"""['"]/approve['"]|\^/approve""",
+        {"domain/consent.py", "web/src/views/chat/consent.ts"},  # compared by domain/consent_cases.json
+    ),
+    "how long a call waits": Rule(r"\ble=45\b|seconds=45\b|WAIT\w* = 45\b", {"long_waits.py"}),
     "pauses double": Rule(r"\b2 ?\*\* ?\(?[a-z]|pause \* 2\b|\*= 2\b", {"backoff.py", "web/src/api/queries.ts"}),
 }
 
@@ -135,9 +142,25 @@ def test_limits_have_the_same_defaults_for_decisions_and_in_the_settings() -> No
     assert context.chat_limits_of(Settings()) == TalkLimits()
 
 
-def test_who_moves_files_waits_for_the_exit_of_a_process_as_long_as_the_server_does() -> None:
-    (web,) = re.findall(r"const LEAVES_WITHIN = (\d+);", SOURCES["web/src/api/worktrees.ts"])
-    assert worktree_locks.KEPT_WITHIN == int(web) * SECOND == worktrees.LEAVES_WITHIN_SECONDS * SECOND
+OF_PAGES: dict[str, tuple[str, list[int]]] = {
+    "api/worktrees.ts": (r"const LEAVES_WITHIN = (\d+);", [KEPT_WITHIN // SECOND]),
+    "views/chat/composer.tsx": (r"const MOST = (\d+);", [LONGEST_MESSAGE]),
+    "views/settings/memory.tsx": (r"maxLength=\{(\d+)\}", [memories.LONGEST_QUERY, memories.LONGEST]),
+    "views/settings/words.ts": (r"within (\d+) minutes|(\d+) 分以内", [people.LINK_LIVES // MINUTE] * 2),
+    "views/signin/words.ts": (
+        r"within (\d+) minutes|リンクは (\d+) 分以内|には、(\d+) 分以内",
+        [people.LINK_LIVES // MINUTE, people.LINK_LIVES // MINUTE, people.PROVEN_FOR // MINUTE],
+    ),
+    "views/usage/quotas.tsx": (r"max=\{(\d+)\}", [MOST_RESERVE]),
+}
+"""Numbers that pages repeat: where, and what they are on the server, in their order in the file."""
+
+
+@pytest.mark.parametrize("file", OF_PAGES)
+def test_a_number_that_a_page_repeats_is_the_one_of_the_server(file: str) -> None:
+    pattern, numbers = OF_PAGES[file]
+    found = [next(filter(None, each.groups())) for each in re.finditer(pattern, SOURCES[f"web/src/{file}"])]
+    assert list(map(int, found)) == numbers
 
 
 def test_what_an_operation_is_for_is_said_where_it_is_declared() -> None:

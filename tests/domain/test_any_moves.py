@@ -26,8 +26,8 @@ from tests.domain.things import (
 from toryo.domain import task_readiness
 from toryo.domain.dependencies import Links, refuse_cycle
 from toryo.domain.errors import Refusal
-from toryo.domain.moves import Actor, Change
-from toryo.domain.tasks import MOVES, Approval, Status, Task
+from toryo.domain.moves import MOVES, Actor, Change
+from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
 
 ASSIGNEES = (None, "boss", "ann", "ann", "bob", "paul")

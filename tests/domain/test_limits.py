@@ -18,10 +18,10 @@ LIMITS: dict[str, dict[str, int]] = {
     "acceptance": {
         "MOST": 20,
         "PATIENCE": 3 * MINUTE,
+        "TRIED_AGAIN_AFTER": HOUR,
         "LONGEST_FILE": 1_000,
         "LONGEST_COMMAND": 20_000,
         "LONGEST_SECONDS": 3_600,
-        "MOST_RETRIES": 5,
         "MOST_WORDS": 1_000,
         "MOST_PATHS": 100,
         "MOST_CHANGED": 10_000_000,
@@ -41,10 +41,11 @@ LIMITS: dict[str, dict[str, int]] = {
     "conversations": {"FEWEST_TURNS": 2, "MOST_TURNS": 40, "USUAL_TURNS": 20},
     "coordinators": {"GONE_AFTER": 90 * SECOND},
     "creation_rules": {"DEEPEST": 50},
-    "launches": {"SIGN_IN_WITHIN": 2 * MINUTE},
+    "launches": {"SIGN_IN_WITHIN": 2 * MINUTE, "KEPT_OF_BEGIN": 1_000_000, "KEPT_OF_END": 1_000_000},
     "memories": {
         "LONGEST": 2_000,
         "MOST": 1_000,
+        "MOST_PINNED": 20,
         "MOST_AN_HOUR": 20,
         "LONGEST_QUERY": 1_000,
         "MOST_TERMS": 4_000,
@@ -64,7 +65,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "MOST_IN_BATCH": 50,
     },
     "messages": {"LONGEST_MESSAGE": 4_000, "HANDED_OUT_AT_ONCE": 20},
-    "needs": {"SHOWN": 2_000},
+    "needs": {"FAILED_WITHIN": 30 * DAY, "FAILED_IN_A_ROW": 3, "SHOWN": 2_000},
     "notices": {"TAKEN_FOR": 5 * MINUTE, "FIRST_RETRY": 30 * SECOND, "LONGEST_RETRY": HOUR, "KEPT": 30 * DAY},
     "passwords": {"SHORTEST_PASSWORD": 10, "LONGEST_PASSWORD": 1_000},
     "people": {
@@ -74,6 +75,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "ARRIVING_LIVES": 2 * MINUTE,
         "PROVEN_FOR": 10 * MINUTE,
         "KEPT_FOR": 30 * DAY,
+        "MOST_TOKENS": 100,
     },
     "projects": {"MOST_LINES": 20, "MOST_HOSTS": 100, "MOST_PORTS": 20},
     "questions": {
@@ -87,6 +89,7 @@ LIMITS: dict[str, dict[str, int]] = {
     },
     "queue": {
         "CLAIMED_AT_ONCE": 50,
+        "CREATED_AT_ONCE": 200,
         "LONGEST_CLAIM": DAY,
         "OFFLINE_AFTER": 90 * SECOND,
         "HEARTBEAT_SECONDS": 30,
@@ -94,6 +97,8 @@ LIMITS: dict[str, dict[str, int]] = {
         "MAX_ATTEMPTS": 3,
     },
     "quota_windows": {"MOST_TOKENS": 10**12, "MOST_RESERVE": 90, "LEARNT_FOR": 14 * DAY, "CLOCK_SKEW": 5 * MINUTE},
+    "requested_changes": {"SENT_BACK_AT_MOST": 2},
+    "retention": {"WAITS": 14 * DAY},
     "review_checks": {
         "ROUNDS": 3,
         "MOST_ROUNDS": 20,
@@ -103,6 +108,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "LONGEST_PATH": 1_000,
         "LONGEST_TOLD": 9_000,
     },
+    "saved_views": {"MOST": 50},
     "schedules": {
         "LONGEST_CRON": 100,
         "SHORTEST_INTERVAL": 60,
@@ -123,6 +129,7 @@ LIMITS: dict[str, dict[str, int]] = {
     "tasks": {"LINE_STEP": 2**32},
     "times": {"SECOND": 1_000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000},
     "webhooks": {
+        "AT_ONCE": 60,
         "MOST_EVENTS": 50,
         "LONGEST_EVENT": 100,
         "LONGEST_KEY": 200,
@@ -136,6 +143,8 @@ LIMITS: dict[str, dict[str, int]] = {
         "LOOK_SELDOM": 30 * MINUTE,
         "UNSEEN_AFTER": 15 * MINUTE,
         "LOST_AFTER": 15 * MINUTE,
+        "KEPT_WITHIN": 30 * SECOND,
+        "CLEAN_AFTER": DAY,
     },
 }
 

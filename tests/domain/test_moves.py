@@ -1,4 +1,5 @@
-"""How a task changes its status: the table, who may, the guards, what a move takes along, and how that is undone.
+"""How a task changes its status: the table and its verbs, who may, the guards, what a move takes along, and how that is
+undone.
 
 Every refusal is checked to say what instead and to have changed nothing. Long random stories: `test_any_moves.py`.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import product, starmap
 
 import pytest
 
@@ -33,7 +34,7 @@ from tests.domain.things import (
 )
 from toryo.domain import moves as rules
 from toryo.domain.errors import Code
-from toryo.domain.moves import Actor, Order, refusal_to_judge, relation
+from toryo.domain.moves import MOVES, Actor, Order, refusal_to_judge, relation, verb
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Approval, Checks, Status, Wait
 from toryo.domain.tree_state import TreeState
@@ -50,6 +51,7 @@ TABLE = {
     COMPLETED: set(),
     CANCELLED: set(),
 }
+"""Concepts 3.1, row by row; a cascade also blocks a backlog task, and its undoing puts that one back there."""
 EDGES = [(before, to) for before, row in TABLE.items() for to in sorted(row)]
 
 BOSS, ANN, BOB, HANA, PAUL, ZOE = (actor(each) for each in ("boss", "ann", "bob", "hana", "paul", "zoe"))
@@ -67,6 +69,19 @@ def below_boss(status: Status, assignee: str = "ann", **fields) -> TreeState:
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_moves_is_the_specified_one() -> None:
+    assert {status: set(MOVES[status]) for status in Status} == TABLE
+
+
+def test_every_move_has_a_verb_and_coming_from_somewhere_else_may_have_another() -> None:
+    verbs = dict(zip(EDGES, starmap(verb, EDGES), strict=True))
+    assert all(verbs.values())
+    assert {verbs[edge] for edge in EDGES if edge[1] is IN_PROGRESS} == {"started", "unblocked"}
+    assert verbs[FAILED, TODO] == "retried"
+    assert verbs[IN_PROGRESS, TODO] == "put_back"
+    assert verb(BLOCKED, BACKLOG) == "unblocked"
 
 
 @pytest.mark.parametrize(("before", "to"), EDGES)

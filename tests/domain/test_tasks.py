@@ -1,8 +1,6 @@
-"""What a task is: names of statuses and priorities, order, verbs, and the table of moves as specified."""
+"""What a task is: names of statuses and priorities, and order."""
 
 from __future__ import annotations
-
-from itertools import starmap
 
 import pytest
 
@@ -10,7 +8,6 @@ from tests.domain.things import NOW, refused, task
 from toryo.domain.errors import Code
 from toryo.domain.tasks import (
     CLOSED,
-    MOVES,
     OPEN,
     ORDER,
     Priority,
@@ -18,25 +15,7 @@ from toryo.domain.tasks import (
     priority_named,
     priority_ranked,
     status_named,
-    verb,
 )
-
-SPECIFIED = {
-    "backlog": "todo cancelled in_progress",
-    "todo": "backlog in_progress blocked cancelled",
-    "in_progress": "completed failed blocked cancelled todo",
-    "blocked": "todo in_progress cancelled failed",
-    "failed": "todo cancelled",
-    "completed": "",
-    "cancelled": "",
-}
-"""Concepts 3.1, row by row; a cascade also blocks a backlog task, and its undoing puts that one back there."""
-
-
-def test_the_table_of_moves_is_the_specified_one() -> None:
-    assert {status.value: {to.value for to in MOVES[status]} for status in Status} == {
-        before: set(words.split()) for before, words in SPECIFIED.items()
-    }
 
 
 def test_open_are_the_first_four_statuses_and_closed_the_last_three() -> None:
@@ -92,13 +71,3 @@ def test_a_task_has_its_place_by_the_fields_that_statements_sort_by() -> None:
 def test_delegated_is_what_somebody_else_created() -> None:
     assert task("t", assignee="ann", by="boss").delegated
     assert not task("t", assignee="ann", by="ann").delegated
-
-
-def test_every_move_has_a_verb_and_coming_from_somewhere_else_may_have_another() -> None:
-    edges = [(before, to) for before, row in MOVES.items() for to in row]
-    verbs = dict(zip(edges, starmap(verb, edges), strict=True))
-    assert all(verbs.values())
-    assert {verbs[edge] for edge in edges if edge[1] is Status.IN_PROGRESS} == {"started", "unblocked"}
-    assert verbs[Status.FAILED, Status.TODO] == "retried"
-    assert verbs[Status.IN_PROGRESS, Status.TODO] == "put_back"
-    assert verb(Status.BLOCKED, Status.BACKLOG) == "unblocked"

@@ -13,7 +13,8 @@ from tests.domain.things import task
 from toryo.domain import waiting
 from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.tasks import MOVES, Status, Task
+from toryo.domain.moves import MOVES
+from toryo.domain.tasks import Status, Task
 from toryo.domain.waiting import Cause, Course, Span, Waiting
 
 MINE: Task = replace(task("t", Status.COMPLETED, "ann"), created_at=0, moved_at=100, completed_at=100, started_at=10)

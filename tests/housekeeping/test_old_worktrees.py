@@ -9,12 +9,12 @@ import sqlalchemy as sa
 
 from tests.stories import Answer, World
 from toryo.domain.times import SECOND
-from toryo.domain.worktrees import LOST_AFTER
+from toryo.domain.worktrees import CLEAN_AFTER, LOST_AFTER
 from toryo.housekeeping import old_worktrees
 from toryo.storage import schema
 from toryo.storage.engine.statements import Statement
 
-LONG = old_worktrees.CLEAN_AFTER / SECOND + 60
+LONG = CLEAN_AFTER / SECOND + 60
 
 
 @pytest.fixture

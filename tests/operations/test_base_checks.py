@@ -9,8 +9,8 @@ import pytest
 
 from tests.operations.test_worktrees import Yard
 from tests.stories import Answer, World
+from toryo.domain.acceptance import TRIED_AGAIN_AFTER
 from toryo.domain.times import SECOND
-from toryo.operations.worktrees.base_checks import AGAIN_AFTER
 
 PYTEST, LINT = {"command": "pytest"}, {"command": "make lint"}
 PASSED = {"check": "pytest", "outcome": "passed", "exit_code": 0, "output": "fine"}
@@ -54,7 +54,7 @@ def test_they_run_on_what_the_first_work_begins_with_and_once_where_they_pass(ya
     assert (job["kind"], job["options"]["checks"]) == ("base_checks", [PYTEST])
     assert job["options"]["tried"]["base"] == "b0"
     answer(yard, job, PASSED)
-    yard.world.advance(AGAIN_AFTER / SECOND + 1)
+    yard.world.advance(TRIED_AGAIN_AFTER / SECOND + 1)
     assert needs(yard) == begin(yard, "w2", base_commit="b1") == []
 
 
@@ -113,7 +113,7 @@ def test_where_they_failed_they_are_tried_again_on_another_commit_and_later_on_t
     (job,) = begin(yard, "w3", base_commit="b1")
     assert len(needs(yard)) == 1, "until something else is known"
     answer(yard, job, FAILED)
-    yard.world.advance(AGAIN_AFTER / SECOND + 1)
+    yard.world.advance(TRIED_AGAIN_AFTER / SECOND + 1)
     yard.c1.claim(free_slots=0)
     (job,) = begin(yard, "w4", base_commit="b1")
     answer(yard, job, PASSED)
@@ -125,7 +125,7 @@ def test_what_could_not_be_tried_says_nothing_and_is_tried_again_later(yard: Yar
     (job,) = begin(yard)
     yard.report(job["job_id"], done=False, trouble="This Coordinator does not know the worktree job base_checks.")
     assert needs(yard) == begin(yard, "w2") == []
-    yard.world.advance(AGAIN_AFTER / SECOND + 1)
+    yard.world.advance(TRIED_AGAIN_AFTER / SECOND + 1)
     yard.c1.claim(free_slots=0)
     (job,) = begin(yard, "w3")
     assert job["kind"] == "base_checks"

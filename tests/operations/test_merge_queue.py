@@ -13,8 +13,7 @@ from tests.stories import Answer, World
 from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.merge_queue import RETRY_AFTER, SENT_BACK_AT_MOST
 from toryo.domain.times import SECOND
-from toryo.domain.worktrees import LOST_AFTER
-from toryo.housekeeping.old_worktrees import CLEAN_AFTER
+from toryo.domain.worktrees import CLEAN_AFTER, LOST_AFTER
 from toryo.operations.admin import projects
 
 FAILED = {"check": "make test", "outcome": "failed", "runs": 1, "seconds": 2.0, "exit_code": 2, "output": "1 failed"}

@@ -12,7 +12,7 @@ from tests.operations.test_merge_queue import Queue
 from tests.operations.test_queue import poller
 from tests.operations.test_subtask_merges import Parts
 from tests.stories import Answer, Process, World
-from toryo.domain.merge_queue import SENT_BACK_AT_MOST
+from toryo.domain.requested_changes import SENT_BACK_AT_MOST
 
 
 class Built:

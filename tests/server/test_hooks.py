@@ -17,10 +17,10 @@ import pytest
 
 from tests.server.http import MAX_BODY
 from tests.server.test_connection_limits import bounded, connected, rest_of
+from toryo.domain.webhooks import AT_ONCE
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.server.connection_limits import Bounds
-from toryo.server.hooks import BURST
 from toryo.settings import Settings
 
 BODY = orjson.dumps({"action": "opened", "issue": {"title": "It rains"}})
@@ -162,7 +162,7 @@ def test_a_header_that_is_sent_twice_is_refused(sender: Sender, http: httpx.Clie
 
 
 def test_what_a_webhook_receives_at_once_is_bounded(sender: Sender) -> None:
-    answers = [sender.send(x_github_delivery=f"flood {number}") for number in range(BURST + 20)]
+    answers = [sender.send(x_github_delivery=f"flood {number}") for number in range(AT_ONCE + 20)]
     refused = [each for each in answers if each.status_code == 429]
     assert refused and all(int(each.headers["retry-after"]) >= 1 for each in refused)
 

@@ -215,7 +215,7 @@ def test_a_question_that_is_withdrawn_meanwhile_is_not_asked_again(house: House)
 
 
 def test_who_takes_too_long_finds_the_question_open(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp_elicitation, "WAITS_SECONDS", 0.1)
+    monkeypatch.setattr(mcp_elicitation, "LONGEST_WAIT_SECONDS", 0.1)
 
     async def asked(_: types.ElicitRequestFormParams) -> types.ElicitResult:
         await asyncio.get_running_loop().create_future()

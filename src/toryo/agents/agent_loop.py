@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from toryo import backoff
 from toryo.agents.env_vars import COORDINATOR_PID, CREDENTIAL, PASSKEY, UNREPORTED, own_python_path
 from toryo.client import Client, ProtocolError, RefusalError, Unreachable
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.output_redaction import Mask
 
 Answer = dict[str, Any]
@@ -180,7 +181,7 @@ class Session:
 
     def wait(self, _: Answer) -> Answer:
         """Asks what is next; the server waits until there is something."""
-        return self.try_to("get_next_action", timeout_seconds=45)
+        return self.try_to("get_next_action", timeout_seconds=LONGEST_WAIT_SECONDS)
 
     def report(self, result: str, summary: str) -> Answer:
         """Reports the main task; waits as long as its acceptance checks run. What could not go on because the session
@@ -319,7 +320,7 @@ def _step(session: Session, answer: Answer) -> Answer:
     step = riding if isinstance(riding, dict) else answer
     if step.get("action") and step["action"] != "get_next_action":
         return step
-    asked = session.try_to("get_next_action", timeout_seconds=45)
+    asked = session.try_to("get_next_action", timeout_seconds=LONGEST_WAIT_SECONDS)
     if not asked.get("action"):
         session.leave()
     return asked

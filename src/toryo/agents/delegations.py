@@ -12,11 +12,10 @@ from typing import Any
 
 from toryo.agents import context_keys
 from toryo.agents.agent_loop import Answer, Session, say
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 
 _NAMES = ("target_agent_id", "purpose", "context", "await_result")
 OPEN = frozenset({"pending", "processing"})
-WAITS_SECONDS = 45
-"""How long the server is asked to wait for a result; then `get_next_action` says how to continue, or to exit."""
 RESULTS, RESULT = "TORYO_DELEGATION_RESULTS", "TORYO_DELEGATION_RESULT"
 
 
@@ -55,7 +54,7 @@ class Delegating:
             return None
         answer = self._session.fetch_task({})
         if any(each.get("status") in OPEN for each in self.awaited(wanted)):
-            self._session.try_to("get_task_conversations", timeout_seconds=WAITS_SECONDS)
+            self._session.try_to("get_task_conversations", timeout_seconds=LONGEST_WAIT_SECONDS)
             answer = self._session.fetch_task({})
         return answer if any(each.get("status") in OPEN for each in self.awaited(wanted)) else None
 

@@ -18,6 +18,7 @@ from toryo.cli import message_format, text_layout
 from toryo.cli.chat_panel import Heard, Panel
 from toryo.cli.exit_codes import failure_of
 from toryo.cli.output import room
+from toryo.domain.consent import MARKER
 from toryo.domain.texts import printable
 
 SHOWN_AT_FIRST = 10
@@ -25,7 +26,7 @@ SHOWN_AT_FIRST = 10
 READ_AT_FIRST = 200
 SIGNALS_NOTICED_WITHIN_SECONDS = 1.0
 PROMPT = "> "
-CONSENT = "/approve "
+CONSENT = f"{MARKER} "
 """What a line that gives approval in advance begins with."""
 
 
@@ -71,7 +72,7 @@ def _consent(panel: Panel, screen: Screen, line: str, lines: Iterator[str]) -> s
     if next(lines, "").strip().lower() != "yes":
         screen.show("not sent")
         return None
-    return f"{CONSENT.strip()}\n{line.removeprefix(CONSENT)}"
+    return f"{MARKER}\n{line.removeprefix(CONSENT)}"
 
 
 def _say(panel: Panel, screen: Screen, content: str) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 11)
 LATELY = 60
-"""Seconds within which a Coordinator that runs has called: its longest call waits 45 s."""
+"""Seconds within which a Coordinator that runs has called: its longest call (`long_waits.py`) is shorter."""
 SCARCE = 1_000_000_000
 """Bytes free on a disk that is nearly full."""
 MOST_FILES = 200_000

@@ -23,6 +23,7 @@ from toryo.cli.command_context import Here, command, option
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.parent_watch import EndsWithStdin, heed_parent
 from toryo.cli.projects import only
+from toryo.usual_slots import USUAL_SLOTS
 
 if TYPE_CHECKING:
     from toryo.cli.manifest import Manifest
@@ -46,7 +47,7 @@ def forecast(
     here: Here,
     project: Annotated[str | None, option("PRJ", "The project (default: the only one).")] = None,
     runs: Annotated[int, option("N", "How often it is played.", min=2, max=1_000)] = 20,
-    max_concurrent: Annotated[int, option("N", "Processes at a time.", min=1, max=10_000)] = 3,
+    max_concurrent: Annotated[int, option("N", "Processes at a time.", min=1, max=10_000)] = USUAL_SLOTS,
     seed: Annotated[int, option("N", "Of chance; the same gives the same ranges.", min=0, max=2**52)] = 0,
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
@@ -295,7 +296,7 @@ def _clock(now: float, hours: float) -> str:
 
 def known(learnt: int) -> str:
     """Where the times of an agent come from. `learnt`: how many ends of its tasks were recorded."""
-    from toryo.simulation.forecast import USUAL_MINUTES
+    from toryo.formats.simulation_format import USUAL_MINUTES
 
     return f"times of {learnt} tasks" if learnt else f"no recorded tasks: assumed {USUAL_MINUTES:g} min a task"
 

@@ -20,6 +20,7 @@ from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.exit_codes import Misuse
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
+from toryo.usual_slots import USUAL_SLOTS
 
 if TYPE_CHECKING:
     from toryo.cli.agent_programs import Program
@@ -342,10 +343,8 @@ def _stored(place: Path) -> list[str]:
 
 def _next(agents: int = 1, *, confirmed: bool = False) -> list[str]:
     """`confirmed`: what `apply` would ask about was typed just now."""
-    from toryo.coordinator.limits import Limits
-
     typed = output.program()
-    up = f"up --max-concurrent {agents}" if agents > Limits().max_concurrent else "up"
+    up = f"up --max-concurrent {agents}" if agents > USUAL_SLOTS else "up"
     return [
         "Next, in this directory:",
         f"  {f'{typed} {up}':<22}  # in another terminal",

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from toryo import artifact_limits, provider_options
+from toryo import artifact_limits, check_limits, provider_options
 from toryo.chosen_ids import MOST_REPLICAS
 from toryo.cli.exit_codes import Misuse
 from toryo.domain import acceptance, ids, review_checks
@@ -134,7 +134,7 @@ class Check(_Entry):
     """A command that must end with 0."""
     timeout_seconds: int | None = Field(None, ge=1, le=acceptance.LONGEST_SECONDS)
     """Seconds that the command may take."""
-    retries: int | None = Field(None, ge=0, le=acceptance.MOST_RETRIES)
+    retries: int | None = Field(None, ge=0, le=check_limits.MOST_RETRIES)
     """How often the command runs again after a failure; a pass then is reported as flaky."""
     artifacts: list[str] | None = Field(None, min_length=1, max_length=artifact_limits.MOST_PATTERNS)
     """Patterns of files that are kept as evidence of the command, as in .gitignore."""

@@ -20,6 +20,7 @@ from toryo.cli import manifest_file, output, task_lookup
 from toryo.cli.command_context import Here, command, option
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
+from toryo.usual_slots import USUAL_SLOTS
 
 if TYPE_CHECKING:
     from toryo.cli.manifest_apply import Known, Prepared
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from toryo.simulation.recording import Recorded
 
 RUNS = 3
-AT_ONCE = 3
-"""How many processes a Coordinator runs at a time, where nothing else is said."""
 STEPS_SHOWN, NAMED, REASONS_SHOWN = 12, 8, 5
 ARROW = " → "
 
@@ -42,7 +41,8 @@ def plan(
     file: manifest_file.File = Path(manifest_file.TEAM),
     values: manifest_file.Values = None,
     max_concurrent: Annotated[
-        int | None, option("N", f"Processes at a time (default: {AT_ONCE}, or what the file says).", min=1, max=10_000)
+        int | None,
+        option("N", f"Processes at a time (default: {USUAL_SLOTS}, or what the file says).", min=1, max=10_000),
     ] = None,
 ) -> None:
     """Show what applying a toryo.yaml would do. What would be created and changed, who does what, which tasks do not
@@ -231,7 +231,7 @@ def _found(here: Here | None, ready: Prepared, max_concurrent: int | None) -> _P
         for number, each in enumerate(left)
     }
     said = ready.manifest.simulation
-    at_once = max_concurrent or (said.coordinator.max_concurrent if said is not None else AT_ONCE)
+    at_once = max_concurrent or (said.coordinator.max_concurrent if said is not None else USUAL_SLOTS)
     begun = [each for each in left if (each.found or {}).get("status", each.task.status) != "backlog"]
     work = _work(here, ready, begun, at_once)
     estimate = forecasts.document(work.play(RUNS), len(begun), work.learnt)

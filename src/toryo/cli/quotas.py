@@ -11,6 +11,7 @@ import typer
 from toryo.cli import clearing, edits, output
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.from_operations import Passing, sends
+from toryo.domain.quota_windows import MOST_RESERVE
 
 group = typer.Typer(
     help="List quota windows, and set limits and reserves.",
@@ -55,7 +56,7 @@ def show_quota(here: Here, account: Account) -> None:
             "PERCENT",
             "How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
             min=0,
-            max=90,
+            max=MOST_RESERVE,
         ),
     ],
     low_priority=Annotated[

@@ -13,8 +13,8 @@ from toryo.cli import clearing, output, shell_completion
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.from_operations import Read, sends
-from toryo.cli.sources import NEW_NAME, NEW_TITLE, Name, OfProject, Reason, Source
-from toryo.cli.task_options import OF_SOURCE, MaxFailures, Project, instant
+from toryo.cli.sources import NEW_NAME, NEW_TITLE, MaxFailures, Name, OfProject, Reason, Source
+from toryo.cli.task_options import OF_SOURCE, Project, instant
 from toryo.domain.schedules import LONGEST_CATCH_UP, LONGEST_INTERVAL, SHORTEST_INTERVAL
 from toryo.domain.texts import one_line
 

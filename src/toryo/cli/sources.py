@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from toryo.cli import edits, output, projects, shell_completion
 from toryo.cli.command_context import Here, argument, option
 from toryo.cli.exit_codes import Misuse
+from toryo.domain.sources import USUAL_FAILURES
 from toryo.domain.texts import one_line
 
 SHOWN_OF_HISTORY = 10
@@ -20,6 +21,9 @@ NEW_NAME = option("NAME", "Its new name.")
 NEW_TITLE = option("TEXT", "The new title of its tasks.")
 OfProject = Annotated[str | None, option("PRJ", "Limit to this project.", complete=shell_completion.projects)]
 Reason = Annotated[str | None, option("TEXT", "The reason, for others to see.")]
+MaxFailures = Annotated[
+    int | None, option("N", f"Failures in a row that stop it (default: {USUAL_FAILURES}); 0: none do.")
+]
 Item = dict[str, Any]
 """A schedule or a webhook, as the server shows it, or one entry of its history."""
 Row = tuple[Any, ...]

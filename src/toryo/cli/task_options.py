@@ -47,7 +47,6 @@ AcceptFile = Annotated[
 AcceptReview = Annotated[
     list[str] | None, option("ID", "An agent or a person who must approve before the task can complete; repeatable.")
 ]
-MaxFailures = Annotated[int | None, option("N", "Failures in a row that stop it (default: 3); 0: none do.")]
 Status = Annotated[
     Literal["backlog", "todo", "in_progress"] | None,
     option("backlog|todo|in_progress", "The first status of its tasks (default: in_progress if there is an assignee)."),

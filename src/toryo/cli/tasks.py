@@ -338,7 +338,7 @@ def _print_steered(answer: Mapping[str, Any]) -> None:
 
 
 def _without_status(task: dict[str, Any]) -> Misuse:
-    from toryo.domain.tasks import MOVES
+    from toryo.domain.moves import MOVES
     from toryo.domain.tasks import Status as Stage
 
     possible = [status.value for status in MOVES[Stage(task["status"])]]

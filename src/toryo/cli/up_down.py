@@ -18,6 +18,7 @@ from toryo.cli.command_context import Here, command, flag, option, taking, warn_
 from toryo.cli.exit_codes import FAILED, Failure, Misuse, ServerAway
 from toryo.cli.parent_watch import EndsWithStdin, heed_parent
 from toryo.nearest import nearest
+from toryo.usual_slots import USUAL_SLOTS
 
 if TYPE_CHECKING:
     from toryo.cli.agent_programs import Program
@@ -42,7 +43,7 @@ ConfigFile = Annotated[
     Path | None, option("FILE", "The Coordinator's configuration, a coordinator_config.yaml.", "--config", "-c")
 ]
 MaxConcurrent = Annotated[
-    int | None, option("N", "How many agents to run at a time (default: 3, or the value in FILE).", min=1)
+    int | None, option("N", f"How many agents to run at a time (default: {USUAL_SLOTS}, or the value in FILE).", min=1)
 ]
 
 LEAVES_WITHIN_SECONDS = 60

@@ -13,8 +13,8 @@ import typer
 from toryo.cli import clearing, output, shell_completion
 from toryo.cli.command_context import Here, argument, command, option
 from toryo.cli.from_operations import sends
-from toryo.cli.sources import NEW_NAME, NEW_TITLE, Name, OfProject, Reason, Source
-from toryo.cli.task_options import OF_SOURCE, MaxFailures, Project
+from toryo.cli.sources import NEW_NAME, NEW_TITLE, MaxFailures, Name, OfProject, Reason, Source
+from toryo.cli.task_options import OF_SOURCE, Project
 from toryo.domain.texts import one_line
 
 group = typer.Typer(

@@ -21,13 +21,12 @@ from toryo.cli.command_context import Here, argument, command, flag, option
 from toryo.cli.exit_codes import Failure, Misuse
 from toryo.cli.reconnecting import following
 from toryo.domain.texts import coloured, one_line, printable
+from toryo.domain.times import SECOND
+from toryo.domain.worktrees import KEPT_WITHIN
 
 LOOK_SECONDS = 20
 """How long one look waits at the server."""
 PATIENCE_SECONDS = 120.0
-LEAVES_WITHIN_SECONDS = 30.0
-"""A task is completed a moment before its process has left: a request at that moment need not be repeated. As long as
-the server waits for the exit."""
 
 Id = Annotated[str, shell_completion.TASK]
 Patience = Annotated[
@@ -156,10 +155,11 @@ def _merge_path(task: str) -> str:
 
 
 def _asked(here: Here, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Asks for what moves files, as soon as nobody is just leaving them."""
+    """Asks for what moves files, as soon as nobody is just leaving them: a task is completed a moment before its
+    process has left, and a request at that moment need not be repeated."""
     from toryo.client import RefusalError
 
-    until = time.monotonic() + LEAVES_WITHIN_SECONDS
+    until = time.monotonic() + KEPT_WITHIN / SECOND
     while True:
         try:
             return here.send("POST", path, body)

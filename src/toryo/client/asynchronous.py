@@ -15,6 +15,7 @@ from toryo.client import server_address, wire
 from toryo.client.async_connections import Connections
 from toryo.client.errors import Unreachable
 from toryo.client.http1 import Answer
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 
 
 class AsyncClient:
@@ -26,7 +27,7 @@ class AsyncClient:
         token: str | None = None,
         *,
         socket: str | None = None,
-        timeout: float = wire.SERVER_WAITS_AT_MOST + wire.MARGIN,
+        timeout: float = LONGEST_WAIT_SECONDS + wire.MARGIN,
         patience_seconds: float = 0.0,
         repeat_lost: bool = False,
     ) -> None:

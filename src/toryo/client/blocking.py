@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from toryo.client import http1, routes, server_address, wire
 from toryo.client.errors import Unreachable
 from toryo.client.routes import Route
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 
 PIECE = 64 * 1024
 """Bytes that are read at once."""
@@ -37,7 +38,7 @@ class Client:
         token: str | None = None,
         *,
         socket: str | None = None,
-        timeout: float = wire.SERVER_WAITS_AT_MOST + wire.MARGIN,
+        timeout: float = LONGEST_WAIT_SECONDS + wire.MARGIN,
         patience_seconds: float = 0.0,
         repeat_lost: bool = False,
     ) -> None:

@@ -19,13 +19,14 @@ from toryo.client.handshake_session import HandshakeSession
 from toryo.client.jsonrpc import Malformed, Message
 from toryo.client.server_address import Address
 from toryo.client.server_discovery import Found
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 
 PATIENCE = 10.0
 """Seconds for which a request is tried again where nothing was sent (or it only reads)."""
 LAST_ANSWERS = 1.5
 """Seconds that requests in hand get when stdin closes; clients wait about 2 before they use force."""
 FAREWELL = 0.3
-SILENCE = wire.SERVER_WAITS_AT_MOST + wire.MARGIN
+SILENCE = LONGEST_WAIT_SECONDS + wire.MARGIN
 """Seconds without a byte after which an answer is lost; streams send something every 15 s."""
 
 log = logging.getLogger("toryo.mcp")

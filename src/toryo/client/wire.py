@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from toryo import backoff
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 
 if TYPE_CHECKING:
     from toryo.client.http1 import Answer
 
 PROTOCOL_VERSION = "2025-11-25"
-SERVER_WAITS_AT_MOST = 45.0
-"""Seconds a waiting call may take by itself; a client's patience is longer."""
 MARGIN = 30.0
+"""Seconds that a client waits longer than a waiting call may take by itself."""
 
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -72,7 +72,7 @@ def rest_path(path: str) -> str:
 def time_out(arguments: Mapping[str, Any] | None, default: float) -> float:
     """Seconds to wait for an answer: longer than what the call itself asks the server to wait."""
     asked = [(arguments or {}).get(name) for name in ("timeout_seconds", "wait_seconds")]
-    waits = [min(float(each), SERVER_WAITS_AT_MOST) for each in asked if isinstance(each, int | float)]
+    waits = [min(float(each), LONGEST_WAIT_SECONDS) for each in asked if isinstance(each, int | float)]
     return max(default, max(waits) + MARGIN) if waits else default
 
 

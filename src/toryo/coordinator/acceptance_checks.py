@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from toryo import sandbox_signs, untrusted_files
+from toryo.check_limits import MOST_RETRIES, TAIL, TIME_LIMIT, TOLD
 from toryo.check_names import name_of
 from toryo.coordinator import diff_limits, logs, network_limits, processes
 from toryo.coordinator.artifacts import Collected, File
@@ -37,18 +38,11 @@ from toryo.coordinator.sandbox import Walled
 from toryo.coordinator.worktrees import Diff, Trouble
 from toryo.output_redaction import Mask
 
-TIME_LIMIT = 600.0
-"""Seconds for a command that names no `timeout_seconds`."""
 MOST_OUTPUT = 64_000_000
 """Bytes that a command may print."""
 LOOK_AT_OUTPUT = 0.5
 """Seconds between two looks at how much it has printed."""
 END_WITHIN = 2.0
-MOST_RETRIES = 5
-TAIL = 4000
-"""Characters of a command's output that are kept."""
-TOLD = 2000
-"""Characters of it that an agent is told."""
 
 NOT_RUN = (126, 127)
 """How a shell ends where a command cannot be executed, or is not found."""

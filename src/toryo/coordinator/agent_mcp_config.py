@@ -15,7 +15,7 @@ from toryo.coordinator.provider import Setting
 NAME = "toryo"
 """The name of the server in every program's configuration."""
 TOOL_TIME_OUT = 120
-"""Seconds that a program must wait for an answer: Toryo's own longest wait is 45."""
+"""Seconds that a program must wait for an answer: Toryo's own longest wait (`long_waits.py`) is shorter."""
 
 
 def mcp_server(setting: Setting, reference: str | None = None) -> dict[str, Any]:

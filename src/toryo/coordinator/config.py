@@ -22,6 +22,7 @@ from toryo.formats.yaml_documents import Document, Mistakes
 from toryo.nearest import nearest
 from toryo.provider_options import wrong_value
 from toryo.sandbox_network import Network
+from toryo.usual_slots import USUAL_SLOTS
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -176,7 +177,7 @@ class Config(Section):
     polling_interval: float = Field(
         10, gt=0, description="Longest pause between attempts to reach the server, in seconds."
     )
-    max_concurrent: int = Field(3, ge=1, description="How many task processes run at a time.")
+    max_concurrent: int = Field(USUAL_SLOTS, ge=1, description="How many task processes run at a time.")
     max_chat: int | None = Field(
         None, ge=0, description="How many chat processes run at a time. Default: max_concurrent."
     )

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from toryo import named_commands
+from toryo.check_limits import TIME_LIMIT
 from toryo.client import RefusalError
 from toryo.coordinator import (
     acceptance_checks,
@@ -54,8 +56,6 @@ NO_SANDBOX = (
 )
 OVER = "The agent's process is over, so its command was ended."
 REPORTED = "Its agent has reported success or has left, so these checks were ended."
-COMMAND_TOLD = 8_000
-"""Characters of a command's output that its agent is told."""
 CHANGED_MEANWHILE = "Files of this task were changed while they were checked. Report again when nothing changes them."
 
 log = logging.getLogger("toryo.coordinator")
@@ -255,10 +255,10 @@ class Jobs:
         async with self._lanes.setdefault((order.project_id, order.launch_id), asyncio.Lock()):
             directory = await asyncio.to_thread(self._workplace, job, order)
             wall = self._starter.check_walled(order, directory, as_agent=True)
-            run = await acceptance_checks.execute(words, acceptance_checks.TIME_LIMIT, directory, wall, COMMAND_TOLD)
-        output, why = mask(run.output), mask(run.why)[:COMMAND_TOLD] if run.exit_code is None else ""
+            run = await acceptance_checks.execute(words, TIME_LIMIT, directory, wall, named_commands.TOLD)
+        output, why = mask(run.output), mask(run.why)[: named_commands.TOLD] if run.exit_code is None else ""
         why = f"{why}\n" if why and output else why
-        said = why + output[max(0, len(why) + len(output) - COMMAND_TOLD) :]
+        said = why + output[max(0, len(why) + len(output) - named_commands.TOLD) :]
         outcome = "failed" if run.why else "passed"
         found = Evidence(words[0][:200], outcome, 0.0, exit_code=run.exit_code, output=said)
         return {"done": True, "evidence": [found.told()]}

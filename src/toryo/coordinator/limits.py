@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toryo.coordinator.launch_state import Seconds
+from toryo.usual_slots import USUAL_SLOTS
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`leaving_since`: when the Coordinator itself was ordered to stop; then its agents stop, too."""
 
-    max_concurrent: int = 3
-    max_chat: int = 3
+    max_concurrent: int = USUAL_SLOTS
+    max_chat: int = USUAL_SLOTS
     terminate_after: Seconds = 10.0
     kill_after: Seconds = 5.0
     leftovers_for: Seconds = 2.0
     """How long other processes of the group may take to end after SIGTERM."""
     start_within: Seconds = 100.0
-    """An order older than this is no longer started: the server expires it after 120 s."""
+    """An order older than this is no longer started: the server expires it a little later (`SIGN_IN_WITHIN` in
+    domain/launches.py)."""
     leaving_since: Seconds | None = None

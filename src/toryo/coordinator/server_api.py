@@ -17,9 +17,8 @@ from toryo.coordinator import orders
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.missing_logins import MissingLogin
 from toryo.coordinator.orders import Orders
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 
-WAIT = 45
-"""Seconds a claim waits at the server."""
 _UNKNOWN_TOKEN = frozenset({"invalidCredentials", "authenticationRequired"})
 
 
@@ -86,7 +85,7 @@ class Server:
             running=running,
             checking=checking,
             worktree_jobs=worktree_jobs,
-            timeout_seconds=WAIT,
+            timeout_seconds=LONGEST_WAIT_SECONDS,
         )
         try:
             return orders.read(await self._call("claim_starts", **said))

@@ -1,6 +1,8 @@
 """What an acceptance check may say, wherever it is written: a task's own, and those that a project requires.
 
-`operations/tasks/acceptance_checks.py` declares the same for callers, with these limits; Coordinators run them.
+`operations/tasks/acceptance_checks.py` declares the same for callers, with these limits; Coordinators run them. What
+both have to know of a command (its time, its retries, how much of its output is kept) is in `check_limits.py`, of the
+files that it leaves in `artifact_limits.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from toryo import artifact_limits
+from toryo.check_limits import MOST_RETRIES
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
 from toryo.domain.tasks import (
@@ -24,7 +27,7 @@ from toryo.domain.tasks import (
     ReviewTerms,
 )
 from toryo.domain.texts import marked, quoted, several_lines
-from toryo.domain.times import MINUTE, Millis
+from toryo.domain.times import HOUR, MINUTE, Millis
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
 
@@ -33,10 +36,12 @@ MOST = 20
 PATIENCE: Millis = 3 * MINUTE
 """How long a report waits for its checks until its agent leaves. Each wait is an answer of its model; what is checked
 then completes the task without it."""
+TRIED_AGAIN_AFTER: Millis = HOUR
+"""How long after commands that a project requires have failed on what tasks begin with they are tried there again, if
+that is the same commit."""
 LONGEST_FILE = 1_000
 LONGEST_COMMAND = 20_000
 LONGEST_SECONDS = 3_600
-MOST_RETRIES = 5
 MOST_WORDS = 1_000
 MOST_PATHS = 100
 MOST_CHANGED = 10_000_000

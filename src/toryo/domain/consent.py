@@ -1,5 +1,9 @@
 """Consent in a chat: which message of a person approves the task that is requested because of it (`/approve`), and when
 it expires.
+
+Whose message may be used, and that it is used once, is in `operations/tasks/request_tools.py`. The dashboard says of
+what is typed whether it approves (web/src/views/chat/consent.ts); tests/domain/consent_cases.json has messages that
+both must read alike.
 """
 
 from __future__ import annotations
@@ -14,10 +18,16 @@ ASKS_WITHIN: Millis = 24 * HOUR
 APPROVES_WITHIN: Millis = HOUR
 """A message approves a task up to this age."""
 
-_APPROVE = "/approve"
+MARKER = "/approve"
 _OF_OLD = frozenset({"@@", "\uff20\uff20"})
 _OF_A_PATCH = re.compile(r"@@|\*\*\* |[+-](?! \S)")
 """The beginning of a line of a patch; `- ` before a word is a list item."""
+
+
+def approves(content: str, age: Millis, *, has_context: bool) -> bool:
+    """Whether a message approves the task that is requested because of it. A context never is approved by words: its
+    values end up in commands, so a person has to see it."""
+    return age <= APPROVES_WITHIN and not has_context and consents(content)
 
 
 def consents(content: str) -> bool:
@@ -30,7 +40,7 @@ def consents(content: str) -> bool:
     first, *wanted = content.split("\n")
     if not any(each.strip() for each in wanted):
         return False
-    return first.rstrip() == _APPROVE or (first.rstrip() in _OF_OLD and not _is_patch(wanted))
+    return first.rstrip() == MARKER or (first.rstrip() in _OF_OLD and not _is_patch(wanted))
 
 
 def _is_patch(lines: Sequence[str]) -> bool:

@@ -12,6 +12,8 @@ from toryo.domain.times import SECOND, Millis
 
 SIGN_IN_WITHIN: Millis = 120 * SECOND
 """A launch without a sign-in after this time is expired."""
+KEPT_OF_BEGIN = KEPT_OF_END = 1_000_000
+"""Characters of its output: of more, the middle is left out, in whole pieces, whatever its Coordinator sends."""
 
 
 class Purpose(StrEnum):

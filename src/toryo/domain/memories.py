@@ -24,6 +24,8 @@ LONGEST = 2_000
 """Characters of a memory."""
 MOST = 1_000
 """Memories of one project."""
+MOST_PINNED = 20
+"""Memories that come with every task: the newest ones of more."""
 MOST_AN_HOUR = 20
 """Memories that one agent may add within an hour."""
 LONGEST_QUERY = 1_000

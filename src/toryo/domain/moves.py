@@ -1,4 +1,4 @@
-"""How a task changes its status: permissions, guards, and cascades with their undoing.
+"""How a task changes its status: the table of moves, permissions, guards, and cascades with their undoing.
 
 `plan` is pure: it returns the changes to carry out, in order, or raises Refusal. Every path (tool, REST, CLI, chat,
 housekeeping) goes through it; nothing else changes a status.
@@ -16,13 +16,40 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import CLOSED, MOVES, Checks, Status, Task, verb
+from toryo.domain.tasks import CLOSED, Checks, Status, Task
 from toryo.domain.times import Millis, iso
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 
+MOVES: dict[Status, tuple[Status, ...]] = {
+    Status.BACKLOG: (Status.TODO, Status.CANCELLED, Status.IN_PROGRESS),
+    Status.TODO: (Status.BACKLOG, Status.IN_PROGRESS, Status.BLOCKED, Status.CANCELLED),
+    Status.IN_PROGRESS: (Status.COMPLETED, Status.FAILED, Status.BLOCKED, Status.CANCELLED, Status.TODO),
+    Status.BLOCKED: (Status.TODO, Status.IN_PROGRESS, Status.CANCELLED, Status.FAILED),
+    Status.FAILED: (Status.TODO, Status.CANCELLED),
+    Status.COMPLETED: (),
+    Status.CANCELLED: (),
+}
+"""All other moves are refused. A cascade also blocks a backlog task, and undoing it puts the task back there."""
+
+VERBS: dict[tuple[Status, Status], str] = {
+    (Status.BACKLOG, Status.TODO): "readied",
+    (Status.TODO, Status.BACKLOG): "drafted",
+    (Status.IN_PROGRESS, Status.TODO): "put_back",
+    (Status.BLOCKED, Status.TODO): "unblocked",
+    (Status.BLOCKED, Status.IN_PROGRESS): "unblocked",
+    (Status.BLOCKED, Status.BACKLOG): "unblocked",
+    (Status.FAILED, Status.TODO): "retried",
+}
 NEEDS_REASON = frozenset({Status.BLOCKED, Status.FAILED, Status.CANCELLED})
 _SHOWN = 10
+
+
+def verb(before: Status, after: Status) -> str:
+    """The verb for this change of status: the same in code, log, event and docs."""
+    if (before, after) in VERBS:
+        return VERBS[before, after]
+    return "started" if after is Status.IN_PROGRESS else after.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,13 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.questions import Question
 from toryo.domain.tasks import Details, Task
 from toryo.domain.texts import exact, one_line
-from toryo.domain.times import Millis
+from toryo.domain.times import DAY, Millis
+
+FAILED_WITHIN: Millis = 30 * DAY
+"""Older failures that nobody has handled are shown in the lists of tasks only."""
+FAILED_IN_A_ROW = 3
+"""A person looks into it when this many starts of an agent have failed one after the other, for a reason that can pass
+with time."""
 
 
 class Kind(StrEnum):

@@ -62,7 +62,7 @@ def sent(notice: Notice, now: Millis) -> Notice:
 
 
 def failed(notice: Notice, error: str, now: Millis, attempts: int) -> Notice:
-    """Retries after 30 s, doubling up to an hour; stops after `attempts`."""
+    """Retries after `FIRST_RETRY`, doubling up to `LONGEST_RETRY`; stops after `attempts`."""
     if notice.attempts >= attempts:
         return replace(notice, given_up_at=now, next_at=None, error=error)
     wait = backoff.pause(notice.attempts, FIRST_RETRY, LONGEST_RETRY)

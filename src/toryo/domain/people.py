@@ -26,6 +26,8 @@ PROVEN_FOR: Millis = 10 * MINUTE
 """How long after its person has proved who they are a browser may make credentials and widen rights."""
 KEPT_FOR: Millis = 30 * DAY
 """How long sign-ins that are over are kept."""
+MOST_TOKENS = 100
+"""Of one person at a time."""
 
 OWNER, MEMBER, VIEWER = "owner", "member", "viewer"
 MAILTO = "mailto:"

@@ -1,16 +1,18 @@
-"""Tasks for anyone who is free: which agents could take one. Pure.
+"""Tasks for anyone who is free: which agents could take one, and in which order those that are free are asked. Pure.
 
-Who of them does, and when, is decided with the lines (`workflow/line_rules.py`, `operations/tasks/mutations.py`).
+Who is free, and when one gives a task back, is in `operations/tasks/pools.py`; when a task may start at all, in
+`workflow/line_rules.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from toryo.chosen_ids import words_of
 from toryo.domain.agents import Agent, Kind, Role, superiors
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Pool, Task
+from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say
 
@@ -52,6 +54,12 @@ def suits(agent: Agent, pool: Pool) -> bool:
         and agent.id not in pool.passed
         and set(pool.capabilities) <= set(agent.capabilities)
     )
+
+
+def in_order(free: Iterable[str], with_a_line: Collection[str], last_starts: Mapping[str, Millis]) -> list[str]:
+    """The agents that are free, by their ids, in the order in which they are asked: first those with nothing in their
+    own line, then those whose last start is longest ago."""
+    return sorted(free, key=lambda agent_id: (agent_id in with_a_line, last_starts.get(agent_id, 0), agent_id))
 
 
 def manager_of(state: TreeState, task: Task) -> str | None:

@@ -15,6 +15,8 @@ from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 CLAIMED_AT_ONCE = 50
 """How many tasks one agent may hold."""
+CREATED_AT_ONCE = 200
+"""How many tasks one call creates at most."""
 LONGEST_CLAIM: Millis = 24 * HOUR
 """Maximum length of a claim, including renewals."""
 OFFLINE_AFTER: Millis = 90 * SECOND

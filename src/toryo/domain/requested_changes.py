@@ -13,10 +13,11 @@ from toryo.deeds import Blank, deed
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.merge_queue import SENT_BACK_AT_MOST
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import say
 
+SENT_BACK_AT_MOST = 2
+"""How often managers send one piece of work back before they have to accept it. People may more often."""
 CHANGES_TO: Final = "changes_to"
 """The key in the context of the task that makes the changes; its value is the reviewed task."""
 

@@ -1,4 +1,4 @@
-"""What is deleted when it is old: the kinds, and up to which instant each of them is.
+"""What is deleted when it is old: the kinds, up to which instant each of them is, and when nothing is for a while.
 
 How each kind is found and deleted is in `storage/retention.py`, the periods are settings (`settings.py`).
 """
@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from toryo.domain.times import DAY, Millis
+
+WAITS: Millis = 14 * DAY
+"""Nothing is deleted for this long after a restore, because a backup is often restored to be looked at; and after as
+long without a round."""
 
 
 class Kind(StrEnum):

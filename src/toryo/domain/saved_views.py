@@ -11,6 +11,8 @@ from toryo.domain.task_filters import TaskFilter
 from toryo.domain.tasks import CLOSED, Status
 from toryo.domain.times import Millis
 
+MOST = 50
+"""Views of one project that one person may save."""
 OPEN = tuple(each for each in Status if each not in CLOSED)
 
 

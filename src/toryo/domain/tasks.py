@@ -1,4 +1,4 @@
-"""Tasks: fields, statuses, and the table of moves. Guards and cascades are in `moves.py`."""
+"""Tasks: fields and statuses. Which moves between these there are, and what each takes along, is in `moves.py`."""
 
 from __future__ import annotations
 
@@ -27,34 +27,6 @@ class Status(StrEnum):
 OPEN = frozenset({Status.BACKLOG, Status.TODO, Status.IN_PROGRESS, Status.BLOCKED})
 CLOSED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 _ALSO_ACCEPTED = {"pending": Status.TODO, "done": Status.COMPLETED}
-
-MOVES: dict[Status, tuple[Status, ...]] = {
-    Status.BACKLOG: (Status.TODO, Status.CANCELLED, Status.IN_PROGRESS),
-    Status.TODO: (Status.BACKLOG, Status.IN_PROGRESS, Status.BLOCKED, Status.CANCELLED),
-    Status.IN_PROGRESS: (Status.COMPLETED, Status.FAILED, Status.BLOCKED, Status.CANCELLED, Status.TODO),
-    Status.BLOCKED: (Status.TODO, Status.IN_PROGRESS, Status.CANCELLED, Status.FAILED),
-    Status.FAILED: (Status.TODO, Status.CANCELLED),
-    Status.COMPLETED: (),
-    Status.CANCELLED: (),
-}
-"""All other moves are refused. A cascade also blocks a backlog task, and undoing it puts the task back there."""
-
-VERBS: dict[tuple[Status, Status], str] = {
-    (Status.BACKLOG, Status.TODO): "readied",
-    (Status.TODO, Status.BACKLOG): "drafted",
-    (Status.IN_PROGRESS, Status.TODO): "put_back",
-    (Status.BLOCKED, Status.TODO): "unblocked",
-    (Status.BLOCKED, Status.IN_PROGRESS): "unblocked",
-    (Status.BLOCKED, Status.BACKLOG): "unblocked",
-    (Status.FAILED, Status.TODO): "retried",
-}
-
-
-def verb(before: Status, after: Status) -> str:
-    """The verb for this change of status: the same in code, log, event and docs."""
-    if (before, after) in VERBS:
-        return VERBS[before, after]
-    return "started" if after is Status.IN_PROGRESS else after.value
 
 
 def status_named(text: str) -> Status:

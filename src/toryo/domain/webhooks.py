@@ -21,6 +21,8 @@ from toryo.domain.shape import To
 from toryo.domain.sources import Entry, Source
 from toryo.domain.texts import one_line, several_lines
 
+AT_ONCE, THEN_EVERY_SECONDS = 60, 1.0
+"""Signed requests that a webhook may receive at once, and the seconds until one more is allowed."""
 MOST_EVENTS = 50
 LONGEST_EVENT = 100
 LONGEST_KEY = 200

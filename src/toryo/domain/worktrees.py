@@ -1,7 +1,8 @@
 """Worktrees: a directory and branch per task on one Coordinator's machine; and worktree jobs that people order for
 them.
 
-The Coordinator has the files; here is what it has reported, and which jobs may be ordered when.
+The Coordinator has the files; here is what it has reported, and which jobs there are. Whether a task's files may be
+merged, discarded or worked in just now, and what is said if not, is in `operations/worktrees/worktree_locks.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing_extensions import TypedDict
 
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.shape import Key, ProjectId, TaskId
-from toryo.domain.times import MINUTE, SECOND, Millis
+from toryo.domain.times import DAY, MINUTE, SECOND, Millis
 
 LOOK_EVERY: Millis = MINUTE
 """How often an open pull request is looked at; with many of them more seldom."""
@@ -25,6 +26,12 @@ UNSEEN_AFTER: Millis = 15 * MINUTE
 """A person is told if a pull request could not be looked at for this long."""
 LOST_AFTER: Millis = 15 * MINUTE
 """A worktree job that was taken this long ago is handed out again."""
+KEPT_WITHIN: Millis = 30 * SECOND
+"""A session may be over while its process still exits and its Coordinator commits its work. A Coordinator that does not
+report the exit within this time counts as dead, and nothing more will come.
+"""
+CLEAN_AFTER: Millis = DAY
+"""How long a closed task's directory is kept for its files that git ignores."""
 
 
 def look_after(others: int, in_vain: int) -> Millis:

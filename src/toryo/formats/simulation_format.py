@@ -19,10 +19,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from toryo.usual_slots import USUAL_SLOTS
+
 Behaviour = Literal["obedient", "slow", "forgetful", "crashing"]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Whole = Annotated[int, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
+USUAL_MINUTES = 12.0
+"""Of a task of which nothing is known."""
 LONGEST_MINUTES = 10_000
 LONGEST_HOURS = 1_000
 MOST_TOKENS = 1_000_000
@@ -114,7 +118,9 @@ class Agent(_Section):
     """How it behaves."""
     share: Share | None = None
     """In which part of its launches it behaves like this; in the others it is obedient. Default: of the behaviour."""
-    minutes: Annotated[Times, BeforeValidator(_as_times)] = Field(default_factory=lambda: Times(mean=12, spread=0.5))
+    minutes: Annotated[Times, BeforeValidator(_as_times)] = Field(
+        default_factory=lambda: Times(mean=USUAL_MINUTES, spread=0.5)
+    )
     """How long it works on a task, or on a step of its playbook, in minutes; a number alone is the mean."""
     failures: Share = 0.0
     """The part of its work that it reports as failed."""
@@ -140,7 +146,7 @@ class Agent(_Section):
 class Coordinator(_Section):
     """The Coordinator that starts the agents."""
 
-    max_concurrent: Whole = Field(3, ge=1, le=10_000)
+    max_concurrent: Whole = Field(USUAL_SLOTS, ge=1, le=10_000)
     """How many task processes run at a time."""
     max_chat: Whole | None = Field(None, ge=0, le=10_000)
     """How many chat processes run at a time; max_concurrent if not said."""

@@ -11,14 +11,12 @@ from functools import partial
 from toryo.domain import projects
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Task
-from toryo.domain.times import HOUR, Millis, iso
-from toryo.domain.worktrees import LOST_AFTER, Kind, Worktree, WorktreeJob
+from toryo.domain.times import iso
+from toryo.domain.worktrees import CLEAN_AFTER, LOST_AFTER, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.worktrees import pull_requests, worktree_locks
 
-CLEAN_AFTER: Millis = 24 * HOUR
-"""How long a closed task's directory is kept for its files that git ignores."""
 WORKTREES = "worktrees"
 MOST = 20
 """Worktree jobs that one round sends."""

@@ -17,8 +17,8 @@ from functools import partial
 import structlog
 
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.retention import Kind
-from toryo.domain.times import DAY, HOUR, SECOND, Millis, iso
+from toryo.domain.retention import WAITS, Kind
+from toryo.domain.times import HOUR, SECOND, Millis, iso
 from toryo.operations.admin import retention
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
@@ -32,8 +32,6 @@ LONGEST: Millis = 10 * SECOND
 """After this time, a round begins no further step."""
 PAUSE_SECONDS = 0.02
 """Between two steps: who waits comes first."""
-AWAY: Millis = 14 * DAY
-"""After as long without a round, nothing is deleted for as long."""
 
 
 class Retention:
@@ -88,10 +86,10 @@ class Retention:
 def _begin(call: Call) -> bool:
     """Whether something may be deleted now; notes that there was a round."""
     state = call.tx.retention.state()
-    away = state.begins_at > 0 and call.now - state.begins_at >= AWAY
-    if away or state.begins_at - call.now > AWAY:  # or the clock was ahead when that was set
-        call.tx.retention.save(replace(state, begins_at=call.now + AWAY))
-        _log.warning("retention_waits", last_round=iso(state.begins_at), until=iso(call.now + AWAY))
+    away = state.begins_at > 0 and call.now - state.begins_at >= WAITS
+    if away or state.begins_at - call.now > WAITS:  # or the clock was ahead when that was set
+        call.tx.retention.save(replace(state, begins_at=call.now + WAITS))
+        _log.warning("retention_waits", last_round=iso(state.begins_at), until=iso(call.now + WAITS))
         return False
     if call.now < state.begins_at:
         return False

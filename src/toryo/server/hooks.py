@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import SECOND, Millis
-from toryo.domain.webhooks import LONGEST_EVENT, LONGEST_KEY
+from toryo.domain.webhooks import AT_ONCE, LONGEST_EVENT, LONGEST_KEY, THEN_EVERY_SECONDS
 from toryo.domain.wording import Worded, say
 from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.schedules import deliveries
@@ -25,8 +25,6 @@ from toryo.server import rest_answers
 from toryo.server.long_polling import Waiting
 from toryo.server.request_bodies import Bodies
 
-BURST, EVERY_SECONDS = 60, 1.0
-"""Signed requests that a webhook may receive at once, and the seconds until one more is allowed."""
 _LONGEST_ID = 64
 _DELIVERY = ("x-github-delivery", "idempotency-key")
 
@@ -37,7 +35,7 @@ class Hooks:
         self._bodies = Bodies(max_body)
         self._now = now
         self._strangers = Pace()
-        self._webhooks = Pace(BURST, EVERY_SECONDS)
+        self._webhooks = Pace(AT_ONCE, THEN_EVERY_SECONDS)
 
     def route(self) -> Route:
         return Route("/hooks/{webhook_id}", self._receive, methods=["POST"])

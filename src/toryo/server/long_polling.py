@@ -19,6 +19,7 @@ import structlog
 
 from toryo.domain.errors import Refusal
 from toryo.domain.times import Millis
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 from toryo.operations.calls.catalogue import Operation
@@ -31,8 +32,6 @@ from toryo.server.waiting_places import Places
 if TYPE_CHECKING:
     from toryo.bus.bus import Bus, Subscription
 
-LONGEST = 45.0
-"""Seconds a call waits at most: clients cut at about 60."""
 LOOK_AGAIN = 15.0
 """Seconds after which a waiter looks without having been hinted."""
 SHORTEST = 0.05
@@ -95,7 +94,7 @@ class Waiting:
         while_waiting: AbstractAsyncContextManager[object] | None = None,
         has_place: bool = False,
     ) -> Outcome:
-        """What the operation answers, at the latest when the caller's patience (at most 45 s) ends. Never raises.
+        """What the operation answers, at the latest when the caller's patience ends. Never raises.
 
         `door`: by which way the call came in; there is no default, so that no way in can leave it out.
         `while_waiting` is entered once there is nothing to answer yet. If it ends the wait by itself (its client has
@@ -204,16 +203,17 @@ class Waiting:
 
 
 def patience(operation: Operation, arguments: Mapping[str, Any]) -> float:
-    """Seconds this caller waits: its argument, else the parameter's default, at most 45; 0 for what is no number.
+    """Seconds this caller waits: its argument, else the parameter's default, at most the longest wait; 0 for what is no
+    number.
 
-    An operation that waits without such a parameter has the whole 45 s.
+    An operation that waits without such a parameter has the longest wait.
     """
     for name in _SECONDS:
         field = operation.parameters.model_fields.get(name)
         if field is not None:
             given = arguments.get(name)
             return _seconds(field.default if given is None else given)
-    return LONGEST
+    return LONGEST_WAIT_SECONDS
 
 
 def _seconds(value: object) -> float:
@@ -221,4 +221,4 @@ def _seconds(value: object) -> float:
         seconds = float(value) if isinstance(value, (int, float, str)) else 0.0
     except ValueError:
         return 0.0  # the operation's own validation refuses it
-    return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST)
+    return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_WAIT_SECONDS)

@@ -18,6 +18,7 @@ import orjson
 
 from toryo.domain.errors import Code
 from toryo.domain.questions import LONGEST_ANSWER
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls.callers import Credentials, Login
 from toryo.operations.calls.grants import Door
 from toryo.secret_patterns import PERSON
@@ -28,8 +29,6 @@ from toryo.server.mcp_streams import Session, Streams
 from toryo.server.request_bodies import Send
 
 TOOL = "ask_person"
-WAITS_SECONDS = 45.0
-"""Clients give a call up after about 60 s."""
 WAITS_WITH_PROGRESS_SECONDS = 600.0
 """Where the client hears of progress."""
 MOST_TIMES = 3
@@ -164,7 +163,7 @@ class Elicitation:
 
 
 def _patience(call: Call) -> float:
-    return WAITS_SECONDS if call.progress is None else WAITS_WITH_PROGRESS_SECONDS
+    return LONGEST_WAIT_SECONDS if call.progress is None else WAITS_WITH_PROGRESS_SECONDS
 
 
 async def _write(send: Send, message: Mapping[str, Any]) -> None:

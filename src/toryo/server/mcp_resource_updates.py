@@ -10,10 +10,9 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from toryo.domain.errors import Code
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls.dispatch import Outcome
 
-LONGEST = 45
-"""Seconds that one read waits."""
 REST = 0.2
 """Seconds between two notifications about one resource: a burst of changes gives one."""
 AGAIN = 5.0
@@ -26,7 +25,7 @@ Read = Callable[[str | None, int], Awaitable[Outcome]]
 async def follow(read: Read, etag: str, changed: Callable[[str], Awaitable[None]], stopping: asyncio.Event) -> None:
     """Calls `changed` with each new etag. Returns when the reader is refused, or when `stopping` is set."""
     while not stopping.is_set():
-        outcome = await read(etag, LONGEST)
+        outcome = await read(etag, LONGEST_WAIT_SECONDS)
         result = outcome.result or {}
         if outcome.refused:
             if result.get("error") != Code.UNAVAILABLE:

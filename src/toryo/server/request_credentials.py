@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.people import SIGN_IN_LIVES
+from toryo.domain.times import SECOND
 from toryo.operations.calls.callers import Credentials
 from toryo.server.keyless_requests import KEYLESS
 
@@ -79,7 +81,7 @@ def set_cookie(
     name: str,
     value: str | None,
     *,
-    seconds: int = 14 * 86_400,
+    seconds: int = SIGN_IN_LIVES // SECOND,
     path: str = "/",
     same_site: Literal["strict", "lax"] = "strict",
 ) -> None:

@@ -24,8 +24,8 @@ from toryo.simulation.virtual_time import Timer
 from toryo.simulation.world import COORDINATOR_TOKEN, Answer, Wait, World
 
 WAITS_SECONDS = 80
-"""How long a claim waits. A real one waits 45 seconds and is then repeated only to renew leases: that changes nothing
-here, where leases are longer.
+"""How long a claim waits. A real one waits less (`long_waits.py`) and is then repeated only to renew leases: that
+changes nothing here, where leases are longer.
 """
 LOOKS_AGAIN_SECONDS = 400
 """How long a claim goes on waiting without a look if nothing has changed: shorter than leases, which a look renews."""

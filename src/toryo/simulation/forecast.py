@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toryo.formats.simulation_format import LONGEST_MINUTES, MOST_TOKENS_OF_A_START, Times, Tokens
+from toryo.formats.simulation_format import LONGEST_MINUTES, MOST_TOKENS_OF_A_START, USUAL_MINUTES, Times, Tokens
 from toryo.simulation import results
 from toryo.simulation.programs import WITHOUT_MODEL
 from toryo.simulation.recording import Recorded
@@ -51,8 +51,8 @@ class Range:
     high: float
 
 
-USUAL_MINUTES, USUAL_SPREAD = 12.0, 0.6
-"""Of a task, where nothing was recorded; the spread is that of the logarithm."""
+USUAL_SPREAD = 0.6
+"""Of the logarithm of the minutes of a task, where nothing was recorded."""
 PRIOR = 3
 """How many tasks these count as, beside those that were recorded."""
 OWN = 2

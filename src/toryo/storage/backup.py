@@ -27,7 +27,8 @@ from toryo.domain.agents import SYSTEM
 from toryo.domain.events import SETUP, Event
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import Status
-from toryo.domain.times import DAY, Millis
+from toryo.domain.retention import WAITS
+from toryo.domain.times import Millis
 from toryo.domain.worktrees import Kind
 from toryo.storage import migrations, retention, schema, statistics
 from toryo.storage.engine.database import Connection, Database
@@ -40,8 +41,6 @@ FORMAT = 1
 _CHUNK = 2_000
 _FEW = {"artifact_pieces": 10}
 """Rows of a chunk, of tables whose rows are large."""
-_UNPRUNED: Millis = 14 * DAY
-"""How long nothing of what was restored is deleted because of its age: a backup is often restored to be looked at."""
 
 
 _TABLES = [table for table in schema.metadata.sorted_tables if table is not schema.directory]
@@ -111,7 +110,7 @@ def restore(database: Database, file: Path, *, credentials: bool = False, paused
         restored = _read(connection, file, credentials=credentials)
         if paused_at is not None:
             _hold_everything(connection, paused_at)
-        retention.wait(connection, _UNPRUNED)
+        retention.wait(connection, WAITS)
         statistics.collect(connection)
         return restored
 

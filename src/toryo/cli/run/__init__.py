@@ -15,14 +15,14 @@ import typer
 from toryo.cli import manifest_file, wider_rights
 from toryo.cli.command_context import Here, command, flag, option
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.run.follow import PATIENCE_SECONDS
+from toryo.usual_slots import USUAL_SLOTS
 
 if TYPE_CHECKING:
     from toryo.cli.manifest import Manifest
     from toryo.cli.manifest_apply import Applied
     from toryo.cli.run import summary
     from toryo.cli.run.background import Supported
-
-WAIT_SECONDS = 60.0
 
 
 def add(app: typer.Typer) -> None:
@@ -36,11 +36,16 @@ def run(
     wait: Annotated[
         float,
         option(
-            "SECONDS", f"How long to wait for a person when nothing else goes on (default: {WAIT_SECONDS:g}).", min=0
+            "SECONDS",
+            f"How long to wait for a person when nothing else goes on (default: {PATIENCE_SECONDS:g}).",
+            min=0,
         ),
-    ] = WAIT_SECONDS,
+    ] = PATIENCE_SECONDS,
     max_concurrent: Annotated[
-        int | None, option("N", "How many agents to run at a time, if this starts the Coordinator (default: 3).", min=1)
+        int | None,
+        option(
+            "N", f"How many agents to run at a time, if this starts the Coordinator (default: {USUAL_SLOTS}).", min=1
+        ),
     ] = None,
     down: Annotated[bool, flag("At the end, stop the server and the Coordinator, if toryo run started them.")] = False,
     yes: wider_rights.YesOfAgents = False,

@@ -15,9 +15,11 @@ from toryo.cli.task_following import Event, Following, Lines
 from toryo.domain.agents import SYSTEM
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
+from toryo.domain.times import SECOND
+from toryo.domain.worktrees import KEPT_WITHIN
 
-LEAVES_WITHIN_SECONDS = 30.0
-"""How long a process that has reported is waited for: what it has changed is known only when it has ended."""
+PATIENCE_SECONDS = 60.0
+"""How long a person is waited for when nothing else goes on, if nobody says how long."""
 SETTLES_SECONDS = 1.0
 """How long nothing must move before it counts as that: what has just ended may bring something else."""
 LOOKS_EVERY_SECONDS = 0.3
@@ -101,11 +103,12 @@ class Filed(Following):
         return moved
 
     def _at_work(self, here: Here, projects: list[str]) -> set[str]:
-        """The tasks on which a process works, or from which it is just leaving."""
+        """The tasks on which a process works, or from which it is just leaving: what it has changed is known only when
+        it has ended."""
         live = [
             each for project in projects for each in here.get("/launches", project_id=project, live=True)["launches"]
         ]
-        late = time.monotonic() - LEAVES_WITHIN_SECONDS
+        late = time.monotonic() - KEPT_WITHIN / SECOND
         leaving = {task for task, since in self._leaving.values() if since > late}
         return leaving | {each["task_id"] for each in live if each["task_id"] is not None}
 

@@ -24,6 +24,7 @@ from toryo.domain.handover import Notification, address_of_agent, address_of_tas
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import HANDED_OUT_AT_ONCE, LONGEST_MESSAGE, Message, MessageKind, thread_of
 from toryo.domain.projects import Language
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
@@ -48,7 +49,7 @@ _LEFT_AT_ONCE = 20
 
 class GetPending(Parameters):
     timeout_seconds: int = Field(
-        0, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+        0, ge=0, le=LONGEST_WAIT_SECONDS, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
     )
 
 

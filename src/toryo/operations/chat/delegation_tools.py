@@ -13,6 +13,7 @@ from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.messages import LONGEST_MESSAGE
 from toryo.domain.tasks import Task
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
@@ -126,7 +127,7 @@ class Talks(Result):
 
 
 class TaskTalks(Parameters):
-    timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds to wait for the result.")
+    timeout_seconds: int = Field(0, ge=0, le=LONGEST_WAIT_SECONDS, description="Seconds to wait for the result.")
 
 
 @operation(

@@ -19,6 +19,7 @@ from toryo.domain.messages import LONGEST_MESSAGE, Message, Thread, thread_of
 from toryo.domain.panels import Viewer
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import fault_isolation, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -243,7 +244,9 @@ class ReadChat(WithAgent):
     before: int | None = Field(None, ge=1, description="Only messages before this one.")
     limit: int = Field(50, ge=1, le=200, description="The limit; without `after`, of the newest messages.")
     state: str | None = Field(None, max_length=40, description="With wait_seconds: also return when this has changed.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="With `after`: how long to wait for a message.")
+    wait_seconds: int = Field(
+        0, ge=0, le=LONGEST_WAIT_SECONDS, description="With `after`: how long to wait for a message."
+    )
 
 
 class ChatRead(Result):

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from toryo.domain.coordinators import Offer
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.calls.fields import Id
 
@@ -75,7 +76,9 @@ class ClaimStarts(Parameters):
     server_id: str | None = Field(
         None, max_length=64, description="The server_id it expects (health_check); other servers refuse."
     )
-    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
+    timeout_seconds: int = Field(
+        0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait until there is something to do."
+    )
 
     @property
     def offer(self) -> Offer:

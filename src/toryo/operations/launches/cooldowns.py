@@ -71,10 +71,11 @@ def cool(
 ) -> Millis | None:
     """A failed start or run: the program is not started until a moment that the server knows; answers that moment.
 
-    60 s, doubling to 3600 s, or longer if a quota message names more `seconds`, or more is usual for the failure, with
-    a margin of 10 %, at most three minutes: whatever a program says, it starts at most six times in an hour of
-    failures. `program` names the one that failed; None: any would. Each has its own end and its own count. One that
-    the agent no longer has is not started anyway. `project_id`: whose fault it was, and where alone it is not started.
+    `Limits.cooldown`, doubling to `Limits.longest_cooldown` (`workflow/guard_limits.py`), or longer if a quota message
+    names more `seconds`, or more is usual for the failure, with a margin (`_with_margin`): whatever a program says, it
+    starts at most six times in an hour of failures. `program` names the one that failed; None: any would. Each has its
+    own end and its own count. One that the agent no longer has is not started anyway. `project_id`: whose fault it was,
+    and where alone it is not started.
     """
     if program is not None and program not in _programs(call, agent_id):
         return None

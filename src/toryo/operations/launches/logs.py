@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.launches import Doing, Launch
+from toryo.domain.launches import KEPT_OF_BEGIN, KEPT_OF_END, Doing, Launch
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import DOING, Call
 from toryo.operations.calls.catalogue import FewNames, Parameters, operation
@@ -16,9 +16,6 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import running_launches
 from toryo.operations.launches.usage_counting import count_usage
-
-KEPT_OF_BEGIN = KEPT_OF_END = 1_000_000
-"""Characters of a launch's output: of more, the middle is left out, in whole pieces, whatever its Coordinator sends."""
 
 LATE = 2 * SECOND
 """What is told again (an answer was lost) began at about the same time."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from toryo.deeds import TO_SAY, Blank, deed, terminal
 from toryo.domain.agents import Agent, Program
-from toryo.domain.coordinators import LACKS, Offer, is_gone
+from toryo.domain.coordinators import GONE_AFTER, LACKS, Offer, is_gone
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Priority
-from toryo.domain.times import Millis
+from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import Worded, constant, say
 from toryo.storage.coordinators import Seen
 from toryo.workflow import program_choice
@@ -83,7 +83,7 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
     if not missing:
         return PlacementProblem(
             "none",
-            constant("No Coordinator has called for 90 s."),
+            say("No Coordinator has called for {seconds} s.", seconds=GONE_AFTER // SECOND),
             say(
                 "{up:Start one: `…`|Start a Coordinator}{coordinator:, or `…` if a server is running}.",
                 up=terminal("up"),

@@ -13,12 +13,11 @@ from typing_extensions import TypedDict
 from toryo.domain import memories
 from toryo.domain.conversations import Conversation
 from toryo.domain.handover import Handoff
-from toryo.domain.memories import FITS, Kind, Memory, cut, query_terms, ranked, telling_terms
+from toryo.domain.memories import FITS, MOST_PINNED, Kind, Memory, cut, query_terms, ranked, telling_terms
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
 
-MOST_PINNED = 20
 _CANDIDATES = 50
 """How many of the best are looked at: some may be gone."""
 

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, Field
 
 from toryo.domain.events import Event
 from toryo.domain.times import of_datetime
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -19,7 +20,7 @@ from toryo.operations.calls.results import Result
 class ReadEvents(Parameters):
     after: int = Field(0, ge=0, description="The last sequence number you have seen.")
     limit: int = Field(200, ge=1, le=1000, description="The limit.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for the next one.")
+    wait_seconds: int = Field(0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait for the next one.")
     project_id: Id | None = Field(None, description="Only of this project.")
     task_id: Id | None = Field(None, description="Only about this task.")
     agent_id: Id | None = Field(None, description="Only about this agent.")

@@ -14,14 +14,15 @@ from typing_extensions import TypedDict
 
 from toryo.deeds import terminal
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.times import iso, iso_or_none
+from toryo.domain.times import MINUTE, iso, iso_or_none
 from toryo.domain.wording import constant, say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
-from toryo.operations.calls.forecasting import Forecasted
+from toryo.operations.calls.forecasting import GOOD_FOR, Forecasted
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.usual_slots import USUAL_SLOTS
 
 MOST_PROCESSES = 10_000
 
@@ -97,8 +98,10 @@ class OfProject(Parameters):
 
 
 class StartForecast(OfProject):
-    max_concurrent: int = Field(3, ge=1, le=MOST_PROCESSES, description="How many processes run at a time.")
-    refresh: bool = Field(False, description="Compute again, although the last one is less than 10 minutes old.")
+    max_concurrent: int = Field(USUAL_SLOTS, ge=1, le=MOST_PROCESSES, description="How many processes run at a time.")
+    refresh: bool = Field(
+        False, description=f"Compute again, although the last one is less than {GOOD_FOR // MINUTE} minutes old."
+    )
 
 
 @operation(

@@ -14,6 +14,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
 from toryo.domain.times import DAY, SECOND, Millis, iso
 from toryo.domain.wording import say
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import did_you_mean, rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -25,7 +26,7 @@ from toryo.operations.calls.results import Result
 class ReadLog(Parameters):
     launch_id: Id = Field(description="The launch.")
     offset: int = Field(0, ge=0, description="How many characters you have read.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for more.")
+    wait_seconds: int = Field(0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait for more.")
 
 
 class PieceTime(TypedDict):

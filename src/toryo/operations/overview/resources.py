@@ -20,6 +20,7 @@ from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import CLOSED, Status, Task
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Later, NoParameters, Parameters, operation
@@ -35,7 +36,7 @@ MOST = 200
 
 class Seen(Parameters):
     seen: str | None = Field(None, max_length=64, description="The etag you have: wait until there is another.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a change.")
+    wait_seconds: int = Field(0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait for a change.")
 
 
 class ReadResult(Result):

@@ -22,9 +22,6 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.wire import wire
 
-MOST = 50
-"""Views of one project that one person may save."""
-
 ViewName = Annotated[str, Field(min_length=1, max_length=60, pattern=r"\S")]
 
 
@@ -112,10 +109,10 @@ def save_view(call: Call, wanted: SaveView) -> OneSavedView:
     if wanted.everybody:
         permissions.refuse_viewer(call.caller)
     known = call.tx.saved_views.shown_to(project.id, call.agent.id)
-    if sum(each.person_id == call.agent.id for each in known) >= MOST:
+    if sum(each.person_id == call.agent.id for each in known) >= saved_views.MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
-            say("You have saved {most} views of this project.", most=MOST),
+            say("You have saved {most} views of this project.", most=saved_views.MOST),
             say("Delete one that you no longer need{deed:: …|.}", deed=LEFT_OUT),
         )
     saved = SavedView(

@@ -31,8 +31,6 @@ from toryo.operations.people import credential_revocation
 from toryo.storage.tokens import FileToken
 
 Role = Literal["owner", "member", "viewer"]
-MOST = 100
-"""Tokens of one person at a time."""
 
 
 class MakeToken(Parameters):
@@ -78,10 +76,10 @@ def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     own = (person_roles.of_caller(call) if mine else person_roles.capped_role(call, person, people.OWNER)).value
     at_most = wanted.login or own
     person_roles.refuse_more(person, at_most, own)
-    if sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)) >= MOST:
+    if sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)) >= people.MOST_TOKENS:
         raise Refusal(
             Code.LIMIT_REACHED,
-            say("{person_id} has {most} tokens.", person_id=person.id, most=MOST),
+            say("{person_id} has {most} tokens.", person_id=person.id, most=people.MOST_TOKENS),
             say("Revoke some{deed:: …}.", deed=deed("revoke_access_token", token_id=Blank("ID"))),
         )
     made = AccessToken(

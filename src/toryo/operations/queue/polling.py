@@ -17,6 +17,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import schemas
 from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.catalogue import Later, Parameters, operation
@@ -33,7 +34,9 @@ from toryo.storage.tasks import Found
 class Poll(Parameters):
     agent_id: Id = Field(description="Your id.", json_schema_extra=PLAIN)
     max_tasks: int = Field(1, ge=1, le=queue.CLAIMED_AT_ONCE, description="The limit.", json_schema_extra=PLAIN)
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a task.", json_schema_extra=PLAIN)
+    wait_seconds: int = Field(
+        0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait for a task.", json_schema_extra=PLAIN
+    )
 
 
 class Polled(Result):

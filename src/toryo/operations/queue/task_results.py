@@ -15,6 +15,7 @@ from toryo.domain.queue import Claim
 from toryo.domain.tasks import Details, Task
 from toryo.domain.tasks import Status as TaskStatus
 from toryo.domain.times import iso_or_none
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import schemas
 from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
@@ -301,7 +302,7 @@ def _answer_with(task: schemas.QueueTask) -> Submitted:
 class TaskStatusOf(Parameters):
     task_id: Id = Field(description="The task.", json_schema_extra=PLAIN)
     wait_seconds: int = Field(
-        0, ge=0, le=45, description="How long to wait until it is closed.", json_schema_extra=PLAIN
+        0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait until it is closed.", json_schema_extra=PLAIN
     )
 
 

@@ -11,6 +11,7 @@ from toryo.domain.handover import Handoff
 from toryo.domain.launches import Purpose
 from toryo.domain.questions import Question
 from toryo.domain.tasks import AcceptanceCheck, Task
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
@@ -28,7 +29,11 @@ from toryo.operations.worktrees import worktree_locks
 
 class NextAction(Parameters):
     timeout_seconds: int = Field(
-        45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+        LONGEST_WAIT_SECONDS,
+        ge=0,
+        le=LONGEST_WAIT_SECONDS,
+        description="Seconds to wait.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
 
 

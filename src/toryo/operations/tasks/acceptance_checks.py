@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pydantic_core import PydanticCustomError
 
 from toryo import artifact_limits
+from toryo.check_limits import MOST_RETRIES, TIME_LIMIT
 from toryo.domain import acceptance, ids, moves
 from toryo.domain.acceptance import (
     LONGEST_FILE,
@@ -21,7 +22,6 @@ from toryo.domain.acceptance import (
     MOST,
     MOST_CHANGED,
     MOST_PATHS,
-    MOST_RETRIES,
     MOST_WORDS,
 )
 from toryo.domain.errors import Code, Refusal
@@ -52,7 +52,7 @@ class CommandCheck(Parameters):
         None,
         ge=1,
         le=LONGEST_SECONDS,
-        description="Time limit of the command, in seconds (default 600).",
+        description=f"Time limit of the command, in seconds (default {TIME_LIMIT}).",
         json_schema_extra=listed_for(Audience.NONE),
     )
     retries: int | None = Field(

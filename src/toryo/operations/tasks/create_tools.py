@@ -16,8 +16,10 @@ from toryo.domain.agents import Role
 from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.queue import CREATED_AT_ONCE, LONGEST_CLAIM, MAX_ATTEMPTS, TIMEOUT_SECONDS
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task
+from toryo.domain.times import SECOND
 from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.batches import Asked, Calls, in_batches
 from toryo.operations.calls.call import Call
@@ -32,8 +34,6 @@ from toryo.operations.tasks import below_main_task, given, mutations, queue_task
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.task_forms import TaskForm, Time, Touches
 
-MOST_QUEUE_TASKS = 200
-"""How many tasks for queues one call creates at most."""
 _MANAGERS = listed_for(Audience.MANAGER)
 """Parameters that mean nothing to workers, or that only managers decide."""
 
@@ -58,10 +58,16 @@ Request = Annotated[
     Field(default=None, min_length=1, max_length=200, description="Your id of the request that it belongs to."),
 ]
 ClaimSeconds = Annotated[
-    int | None, Field(default=None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
+    int | None,
+    Field(
+        default=None,
+        ge=1,
+        le=LONGEST_CLAIM // SECOND,
+        description=f"How long a claim lasts (default {TIMEOUT_SECONDS}).",
+    ),
 ]
 Attempts = Annotated[
-    int | None, Field(default=None, ge=1, le=100, description="How often it may be tried (default 3).")
+    int | None, Field(default=None, ge=1, le=100, description=f"How often it may be tried (default {MAX_ATTEMPTS}).")
 ]
 Starts = Annotated[schemas.StartName | None, Field(default=None, description="Toryo starts it, not you.")]
 NotBefore = Annotated[
@@ -181,7 +187,7 @@ class QueueTask(Parameters):
 
 class CreateQueueTasks(Parameters):
     tasks: list[QueueTask] = Field(
-        min_length=1, max_length=MOST_QUEUE_TASKS, description="All are created, or none.", json_schema_extra=PLAIN
+        min_length=1, max_length=CREATED_AT_ONCE, description="All are created, or none.", json_schema_extra=PLAIN
     )
     idempotency_key: Once
 

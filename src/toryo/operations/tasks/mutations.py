@@ -28,7 +28,7 @@ from toryo.domain.pools import takers
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import VERBS, Approval, Checks, Details, Pool, Start, Status, Task
+from toryo.domain.tasks import Approval, Checks, Details, Pool, Start, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
@@ -46,7 +46,7 @@ _PROGRESS = ("completed",)
 _DELAYS_A_REVIEW = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
 _SERVER = Actor(SYSTEM, everything=True, guard=True)
 _MOVES = frozenset(
-    f"task.{word}" for word in (*VERBS.values(), "started", "completed", "failed", "blocked", "cancelled")
+    f"task.{word}" for word in (*moves.VERBS.values(), "started", "completed", "failed", "blocked", "cancelled")
 )
 
 

@@ -1,5 +1,5 @@
-"""Who of those that could take a task of a pool is free for it, in which order they are asked, and when one gives it
-back. Which agents could is in `domain/pools.py`."""
+"""Who of those that could take a task of a pool is free for it, and when one gives it back. Which agents could, and in
+which order they are asked, is in `domain/pools.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toryo import failures
 from toryo.domain.agents import Agent
 from toryo.domain.coordinators import is_gone
 from toryo.domain.launches import Launch, Purpose
-from toryo.domain.pools import suits
+from toryo.domain.pools import in_order, suits
 from toryo.domain.tasks import Pool, Task
 from toryo.failures import Failure
 from toryo.operations.calls.call import Call
@@ -26,8 +26,7 @@ PASSES = frozenset({Failure.QUOTA})
 
 
 def free(call: Call, project_id: str) -> list[str]:
-    """The agents of a project that have no main task in progress: first those with nothing in their own line, then
-    those whose last start is longest ago."""
+    """The agents of a project that have no main task in progress, in the order in which they are asked."""
     members = [agent.id for agent in call.tx.agents.find_all(call.tx.agents.members(project_id)) if agent.managed]
     busy = call.tx.tasks.busy(project_id, members)
     idle = [agent_id for agent_id in members if not busy.get(agent_id)]
@@ -35,7 +34,7 @@ def free(call: Call, project_id: str) -> list[str]:
         return idle
     waiting = call.tx.tasks.have_a_line(project_id, idle)
     last = call.tx.launches.last_starts(project_id, idle)
-    return sorted(idle, key=lambda agent_id: (agent_id in waiting, last.get(agent_id, 0), agent_id))
+    return in_order(idle, waiting, last)
 
 
 def suited(call: Call, project_id: str, agents: Sequence[Agent]) -> list[Pool]:

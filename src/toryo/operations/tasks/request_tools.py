@@ -107,8 +107,8 @@ def _outcome(approved: bool, message: Message | None) -> str:
 
 def _approves(call: Call, message: Message, wanted: RequestTask) -> bool:
     """Whether the person's message is consent to this request."""
-    fresh = call.now - message.created_at <= consent.APPROVES_WITHIN
-    return fresh and not wanted.context and consent.consents(message.content)
+    age = call.now - message.created_at
+    return consent.approves(message.content, age, has_context=bool(wanted.context))
 
 
 def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
@@ -182,7 +182,11 @@ def _refuse_unfit(call: Call, message: Message) -> None:
     if call.now - message.created_at > consent.ASKS_WITHIN:
         raise Refusal(
             Code.NOT_NOW,
-            say("Message {message_id} is older than a day.", message_id=message.id),
+            say(
+                "Message {message_id} is older than {hours} hours.",
+                message_id=message.id,
+                hours=consent.ASKS_WITHIN // HOUR,
+            ),
             "Ask the person whether they still want it, and use their new message.",
             message_id=message.id,
         )

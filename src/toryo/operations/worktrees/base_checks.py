@@ -12,19 +12,16 @@ from collections.abc import Iterable
 import orjson
 
 from toryo.domain import review_checks
-from toryo.domain.acceptance import LONGEST_OUTPUT
+from toryo.domain.acceptance import LONGEST_OUTPUT, TRIED_AGAIN_AFTER
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
 from toryo.domain.projects import ChecksTried, Isolation, Project
 from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome
-from toryo.domain.times import HOUR, Millis
 from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.tasks import due_checks
 from toryo.operations.worktrees import session_jobs, worktree_locks
-
-AGAIN_AFTER: Millis = HOUR
 
 
 def begin(call: Call, worktree: Worktree, launch: Launch) -> None:
@@ -90,7 +87,7 @@ def _known(call: Call, project: Project, worktree: Worktree) -> bool:
     if tried is None or tried["of"] != _of(project):
         return False
     moved = bool(tried["failed"]) and tried["base"] != worktree.base_commit
-    return tried["passed"] or (not moved and call.now - tried["at"] < AGAIN_AFTER)
+    return tried["passed"] or (not moved and call.now - tried["at"] < TRIED_AGAIN_AFTER)
 
 
 def _save(call: Call, project: Project, tried: ChecksTried, failed: list[CheckFailure]) -> None:

@@ -12,10 +12,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo import check_names
+from toryo.check_limits import TOLD
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import AcceptanceCheck, CheckOutcome, Task
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import toolsets
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
@@ -24,9 +26,6 @@ from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused, Result
 from toryo.operations.tasks import below_main_task, due_checks
 from toryo.operations.worktrees import session_jobs, worktree_locks, worktree_requests
-
-TOLD = 2_000
-"""Characters of a check's output: its end."""
 
 
 class RunCheck(Parameters):
@@ -38,7 +37,11 @@ class RunCheck(Parameters):
         json_schema_extra=listed_for(Audience.BY_HAND, plain=True),
     )
     timeout_seconds: int = Field(
-        45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+        LONGEST_WAIT_SECONDS,
+        ge=0,
+        le=LONGEST_WAIT_SECONDS,
+        description="Seconds to wait.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
 
 

@@ -15,6 +15,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, WorktreeJob
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import toolsets
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller
@@ -25,8 +26,6 @@ from toryo.operations.calls.results import Refused, Result
 from toryo.operations.tasks import below_main_task
 from toryo.operations.worktrees import session_jobs, worktree_locks, worktree_requests
 
-TOLD = 8_000
-"""Characters of a command's output: its end. The Coordinator sends no more."""
 MOST_AT_ONCE = 5
 """Commands of one process of an agent that are not over; they run one after the other."""
 
@@ -38,7 +37,11 @@ class RunCommand(Parameters):
         description="One of your commands, with any arguments.",
     )
     timeout_seconds: int = Field(
-        45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+        LONGEST_WAIT_SECONDS,
+        ge=0,
+        le=LONGEST_WAIT_SECONDS,
+        description="Seconds to wait.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
 
 
@@ -163,6 +166,6 @@ def _as_answer(job: WorktreeJob) -> CommandRun | Refused:
     found: CommandRun = {"success": True, "output": ran["output"]}
     if ran.get("exit_code") is not None:
         found["exit_code"] = ran["exit_code"]
-    if len(ran["output"]) >= TOLD:
+    if len(ran["output"]) >= named_commands.TOLD:
         found["truncated"] = True
     return found

@@ -18,6 +18,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import MINUTE, Millis
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
@@ -56,7 +57,11 @@ class GetDiff(Parameters):
         None, max_length=6_000, description="next_cursor of the previous page.", json_schema_extra=PLAIN
     )
     timeout_seconds: int = Field(
-        45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+        LONGEST_WAIT_SECONDS,
+        ge=0,
+        le=LONGEST_WAIT_SECONDS,
+        description="Seconds to wait.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
 
 

@@ -22,7 +22,7 @@ from toryo.domain.projects import MergeQueue, Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import Kind, Review, State, Worktree, WorktreeJob
+from toryo.domain.worktrees import KEPT_WITHIN, Kind, Review, State, Worktree, WorktreeJob
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes
@@ -296,7 +296,7 @@ def finished_work(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
     to_review = [each for each in changed if standing[each.task_id].review is Review.TO_REVIEW]
     free = [each for each in to_review if not standing[each.task_id].of_unfinished]
     before = call.tx.merge_queue.of_tasks(each.task_id for each in free) if free else {}
-    leaving_since = call.now - worktree_locks.KEPT_WITHIN
+    leaving_since = call.now - KEPT_WITHIN
     launches = call.tx.launches.in_worktrees([each.task_id for each in free], leaving_since) if free else []
     at_work = {launch.task_id for launch in launches}
     new: list[tuple[Task, Worktree]] = []

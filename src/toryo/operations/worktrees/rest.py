@@ -16,6 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.texts import quoted
 from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
+from toryo.long_waits import LONGEST_WAIT_SECONDS
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -182,7 +183,7 @@ def discard_task_work(call: Call, wanted: OneTask) -> Asked:
 
 class OneWorktreeJob(Parameters):
     job_id: Id = Field(description="What was asked.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for its answer.")
+    wait_seconds: int = Field(0, ge=0, le=LONGEST_WAIT_SECONDS, description="How long to wait for its answer.")
 
 
 @operation(

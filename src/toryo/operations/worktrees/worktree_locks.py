@@ -15,16 +15,11 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Check, Launch, Purpose
 from toryo.domain.projects import Isolation, Project
 from toryo.domain.tasks import Task
-from toryo.domain.times import SECOND, Millis, iso
+from toryo.domain.times import Millis, iso
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import CHANGES_FILES, LOOKS, Kind, State, Worktree, WorktreeJob
+from toryo.domain.worktrees import CHANGES_FILES, KEPT_WITHIN, LOOKS, Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.tasks import requested_changes, subtask_work
-
-KEPT_WITHIN: Millis = 30 * SECOND
-"""A session may be over while its process still exits and its Coordinator commits its work. A Coordinator that does not
-report the exit within this time counts as dead, and nothing more will come.
-"""
 
 
 @dataclass(frozen=True, slots=True)

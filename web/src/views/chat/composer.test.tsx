@@ -83,6 +83,8 @@ describe("the line to write on", () => {
     expect(screen.getByText(/approves one task/)).toBeTruthy();
     fireEvent.change(line(), { target: { value: "What is this?\n@@ -1 +1 @@\n-a\n+b" } });
     expect(screen.queryByText(/approves one task/)).toBeNull();
+    fireEvent.change(line(), { target: { value: " @@\n- Paint it" } });
+    expect(screen.getByText(/approves one task/), "it is sent without the blanks around it").toBeTruthy();
   });
 
   it("keeps what is half written for when one comes back", () => {

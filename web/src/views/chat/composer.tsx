@@ -5,19 +5,12 @@ import { useId, type KeyboardEvent } from "react";
 
 import { useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
+import { consents } from "@/views/chat/consent";
 import { say } from "@/views/chat/outbox";
 import type { Between } from "@/views/chat/thread";
 
 const MOST = 4000;
 const NEARLY = 3500;
-
-/** Whether a message approves the task that is requested because of it: as the server reads it (domain/consent.py). */
-export function approves(content: string): boolean {
-  const [first = "", ...wanted] = content.trim().split("\n");
-  const patch = wanted.some((each) => /^(\+|-|@@|\*\*\* )/.test(each));
-  const marked = first.trimEnd() === "/approve" || (/^(@@|＠＠)$/.test(first.trimEnd()) && !patch);
-  return marked && wanted.some((each) => each.trim() !== "");
-}
 
 export function Composer({ between, name }: { between: Between; name: string }) {
   const { t } = useTranslation("chat");
@@ -64,7 +57,7 @@ export function Composer({ between, name }: { between: Between; name: string }) 
           </button>
         </div>
         <p id={hint} className="flex min-h-5 items-center gap-1.5 px-2 pt-1 text-xs text-faint">
-          {approves(text) ? (
+          {consents(text.trim()) ? (
             <span className="flex items-center gap-1 text-green">
               <ShieldCheck size={13} aria-hidden />
               {t("approves", { name })}

@@ -9,7 +9,7 @@ from toryo.deeds import deed, terminal
 from toryo.domain import acceptance
 from toryo.domain.agents import Agent
 from toryo.domain.launches import Launch, Purpose
-from toryo.domain.needs import Kind, Need
+from toryo.domain.needs import FAILED_IN_A_ROW, Kind, Need
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.failures import NATURES, Failure, class_of, was_ordered
@@ -22,8 +22,7 @@ FIXED_BY_PEOPLE = {failure.value: nature for failure, nature in NATURES.items() 
 _GUARDED = {failure.value: nature for failure, nature in NATURES.items() if nature.guarded is not None}
 """Failures that a guard has made an end of; it is started again when its cooldown is over."""
 _REPEATED = frozenset({*NATURES} - {*FIXED_BY_PEOPLE, *_GUARDED, Failure.QUOTA})
-"""Failures that can pass with time: people hear of the third in a row. A quota has a time of its own."""
-_IN_A_ROW = 3
+"""Failures that can pass with time: people hear of them after `FAILED_IN_A_ROW`. A quota has a time of its own."""
 
 
 def failing_agents(view: View) -> Iterator[Need]:
@@ -42,7 +41,7 @@ def failing_agents(view: View) -> Iterator[Need]:
             )
         yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, about, title, cooldown)
     for agent, cooldown in ended_for(view, _REPEATED):
-        if cooldown.failures >= _IN_A_ROW:
+        if cooldown.failures >= FAILED_IN_A_ROW:
             why = reason_texts.failure_clause(cooldown.reason)
             title = say("{agent} keeps failing: {reason}", agent=agent.name, reason=why)
             about = f"{agent.id} keeps {cooldown.reason}"

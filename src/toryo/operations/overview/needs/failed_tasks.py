@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toryo.deeds import TO_SAY, deed
-from toryo.domain.needs import Kind, Need
+from toryo.domain.needs import FAILED_WITHIN, Kind, Need
 from toryo.domain.tasks import Details
-from toryo.domain.times import DAY, Millis
 from toryo.domain.wording import constant, say
 from toryo.operations.overview.needs.view import NO_REASON, View, left_to_agent, logs_of, said_by
 from toryo.operations.tasks import above as above_tasks
 
-FAILED_WITHIN: Millis = 30 * DAY
-"""Older failures that nobody has handled are shown in the lists of tasks only."""
 MOST_FAILED = 500
 
 
