@@ -907,6 +907,42 @@ def test_work_is_merged_into_another_branch_in_another_worktree(repository, plac
     refused("into itself", worktrees.merge, worktree, "m", worktree.branch)
 
 
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_from_a_worktree_of_a_bare_repository_nothing_is_checked_out_into_its_git_directory(
+    repository, place, tmp_path, elsewhere
+):
+    bare, project, other = tmp_path / "project.git", tmp_path / "dev", tmp_path / "other"
+    repository.git("clone", "--quiet", "--bare", ".", str(bare))
+    repository.git("worktree", "add", "--quiet", "-b", "dev", str(project), "main", at=bare)
+    if elsewhere:
+        repository.git("worktree", "add", "--quiet", str(other), "main", at=bare)
+    worktree = worktrees.make(project, place, "t1")
+    (worktree.path / "hooks").mkdir()
+    (worktree.path / "hooks" / "post-checkout").write_text("#!/bin/sh\n")
+    (worktree.path / "a").write_text("two\n")
+    kept(worktree)
+    assert merged(worktree, into="main").target == (other if elsewhere else None)
+    assert repository.git("show", "main:a", at=bare) == "two"
+    assert not (bare / "a").exists()
+    assert not (bare / "hooks" / "post-checkout").exists()
+    if elsewhere:
+        assert repository.git("status", "--porcelain", at=other) == ""
+
+
+def test_a_target_in_a_main_checkout_that_nothing_leads_to_is_refused_and_stays(repository, place, tmp_path):
+    apart, project, main = tmp_path / "apart.git", tmp_path / "dev", tmp_path / "main"
+    repository.git("clone", "--quiet", f"--separate-git-dir={apart}", ".", str(main))
+    repository.git("worktree", "add", "--quiet", "-b", "dev", str(project), at=main)
+    worktree = worktrees.make(project, place, "t1")
+    (worktree.path / "new").write_text("new")
+    kept(worktree)
+    before = repository.git("rev-parse", "main", at=main)
+    refused("main checkout", worktrees.merge, worktree, "merge it", "main")
+    assert repository.git("rev-parse", "main", at=main) == before
+    assert not (apart / "new").exists()
+    assert merged(worktree).target == project
+
+
 def test_a_conflict_names_the_files_and_leaves_everything_as_it_was(repository, place):
     worktree = worked(repository, place, a="mine\n", ok="x")
     repository.commit(a="theirs\n")

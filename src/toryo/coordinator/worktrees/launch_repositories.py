@@ -126,7 +126,7 @@ def _configured(checkout: Checkout) -> str:
 def _reached(checkout: Checkout, key: str, value: str) -> str:
     """The address of a remote may be relative to the person's checkout."""
     relative = key.endswith("url") and value.startswith(("./", "../"))
-    return os.path.normpath(checkout.main / value) if relative else value
+    return os.path.normpath((checkout.main or checkout.top) / value) if relative else value
 
 
 def _quoted(text: str) -> str:

@@ -144,15 +144,27 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
 
 def moved(checkout: Checkout, target: str, commit: str, old: str) -> bool:
     """Moves a branch forward, with its checkout if it has one; False if it is no longer at `old`. Raises Trouble."""
-    place = checkout_of(checkout, target)
-    there = checkout.at(place) if place is not None else None
+    there = _checked_out(checkout, target)
     return _move(checkout, target, commit, old) if there is None else _forward(there, target, commit, old)
+
+
+def _checked_out(checkout: Checkout, target: str) -> Git | None:
+    """Git where the branch is checked out; None if it is nowhere. Raises Trouble if it is where nobody can look:
+    the files there would stay behind the branch, and the next commit there would take the merge back."""
+    place = checkout_of(checkout, target)
+    if place is None:
+        return None
+    if place == checkout.common:
+        raise Trouble(
+            f"{target} is checked out in the main checkout of {place}, and nothing in {checkout.top} says where that "
+            "is. Switch to another branch there, or make the main checkout the project's working directory."
+        )
+    return checkout.at(place)
 
 
 def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:
     """Raises Trouble if the branch cannot be moved because of what somebody has not committed, or of a rebase."""
-    place = checkout_of(checkout, target)
-    there = checkout.at(place) if place is not None else None
+    there = _checked_out(checkout, target)
     if there is None:
         _refuse_rebase(checkout, target)
         return
@@ -216,7 +228,7 @@ def _overwrites(target: str, directory: Path, files: tuple[str, ...]) -> str:
 def _refuse_rebase(checkout: Checkout, branch: str) -> None:
     """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
     for entry in entries(checkout):
-        directory = checkout.directory_of(entry.path)
+        directory = checkout.common if entry.path == checkout.common else checkout.directory_of(entry.path)
         for kind in ("rebase-merge", "rebase-apply"):
             if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
                 raise Trouble(

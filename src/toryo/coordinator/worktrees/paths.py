@@ -164,10 +164,11 @@ def safe(name: str) -> str:
 
 
 def entries(checkout: Checkout) -> list[Entry]:
-    """Every checkout of the repository; the first is its main one."""
+    """Every checkout of the repository; the first is its main one, if it has one. A main checkout of which nobody here
+    knows where it is has the path of the repository's git directory, where no file is ever checked out."""
     listed = checkout.git.must("worktree", "list", "--porcelain", "-z").output
     main, *others = (_entry(os.fsdecode(part)) for part in listed.split(b"\0\0") if part.strip(b"\0"))
-    return [replace(main, path=checkout.main), *others]
+    return others if checkout.bare else [replace(main, path=checkout.main or checkout.common), *others]
 
 
 def entry_at(checkout: Checkout, path: Path) -> Entry | None:

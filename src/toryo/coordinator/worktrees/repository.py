@@ -82,13 +82,9 @@ class Checkout:
     """What the repository's own configuration says. Data: nothing of it is run."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What is taken from it, as variables of git."""
-
-    @property
-    def main(self) -> Path:
-        """Where the repository's main checkout is, if it has one."""
-        if self.directory == self.common:
-            return self.top
-        return self.common.parent if self.common.name == ".git" else self.common
+    main: Path | None = None
+    """Where the repository's main checkout is; None if it has none (`bare`), or if nothing here says where it is."""
+    bare: bool = False
 
     def at(self, path: Path) -> Git | None:
         """Git in another checkout of the repository; None if the repository has none there."""
@@ -170,9 +166,12 @@ def _opened(repository: Path) -> Checkout:
         )
     _refuse_redirected(directory, common)
     _refuse_links(directory, common)
-    config = _read(common / "config")
-    if config.get("extensions.worktreeconfig", "false").lower() in ("true", "yes", "on", "1"):
+    config = of_main = _read(common / "config")
+    if _is_on(config, "extensions.worktreeconfig"):
+        of_main = {**config, **_read(common / "config.worktree")}
         config = {**config, **_read(directory / "config.worktree")}
+    bare = directory != common and _is_on(of_main, "core.bare")
+    main = top if directory == common else None if bare else _main_checkout(common, of_main)
     try:
         apart = _StandIn(common, config, common)
     except OSError as problem:
@@ -187,10 +186,21 @@ def _opened(repository: Path) -> Checkout:
         "GIT_WORK_TREE": str(top),
         **settings,
     }
-    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config, settings)
+    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config, settings, main, bare)
     if not checkout.git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
         raise Trouble(f"The repository {top} has no commit yet. Create a first commit there.")
     return checkout
+
+
+def _is_on(config: Mapping[str, str], key: str) -> bool:
+    return config.get(key, "false").lower() in ("true", "yes", "on", "1")
+
+
+def _main_checkout(common: Path, config: Mapping[str, str]) -> Path | None:
+    """The main checkout, as seen from another one. Only a directory whose `.git` is this repository is one: a guess
+    would check files out into the git directory, hooks among them."""
+    place = (common / config.get("core.worktree", "..")).resolve()
+    return place if git_directory_of((place / ".git").resolve()) == common else None
 
 
 def _refuse_redirected(directory: Path, common: Path) -> None:
