@@ -943,6 +943,21 @@ def test_a_target_in_a_main_checkout_that_nothing_leads_to_is_refused_and_stays(
     assert merged(worktree).target == project
 
 
+def test_a_target_whose_checkout_is_missing_just_now_is_refused_and_stays(repository, place, tmp_path):
+    repository.git("worktree", "add", "--quiet", "-b", "release", str(tmp_path / "disk"))
+    worktree = worked(repository, place, new="new")
+    before = repository.state()
+    (tmp_path / "disk").rename(tmp_path / "unmounted")
+    refused("Mount the disk", worktrees.merge, worktree, "merge it", "release")
+    (tmp_path / "disk").mkdir()  # where it is mounted
+    refused("Mount the disk", worktrees.merge, worktree, "merge it", "release")
+    (tmp_path / "disk").rmdir()
+    (tmp_path / "unmounted").rename(tmp_path / "disk")
+    assert repository.state() == before
+    assert merged(worktree, into="release").target == tmp_path / "disk"
+    assert repository.git("status", "--porcelain", at=tmp_path / "disk") == ""
+
+
 def test_a_conflict_names_the_files_and_leaves_everything_as_it_was(repository, place):
     worktree = worked(repository, place, a="mine\n", ok="x")
     repository.commit(a="theirs\n")

@@ -21,12 +21,13 @@ from toryo.coordinator.worktrees.paths import (
     contains,
     entries,
     joined,
+    noted_checkout_of,
     readable_name,
     safe,
     signature,
     tip,
 )
-from toryo.coordinator.worktrees.repository import Checkout, content, open_checkout
+from toryo.coordinator.worktrees.repository import Checkout, content, git_directory_of, open_checkout
 
 UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 """How `git status` marks what is still to be resolved."""
@@ -149,9 +150,9 @@ def moved(checkout: Checkout, target: str, commit: str, old: str) -> bool:
 
 
 def _checked_out(checkout: Checkout, target: str) -> Git | None:
-    """Git where the branch is checked out; None if it is nowhere. Raises Trouble if it is where nobody can look:
+    """Git where the branch is checked out; None if it is nowhere. Raises Trouble if it is where nobody can look now:
     the files there would stay behind the branch, and the next commit there would take the merge back."""
-    place = checkout_of(checkout, target)
+    place = noted_checkout_of(checkout, target)
     if place is None:
         return None
     if place == checkout.common:
@@ -159,7 +160,14 @@ def _checked_out(checkout: Checkout, target: str) -> Git | None:
             f"{target} is checked out in the main checkout of {place}, and nothing in {checkout.top} says where that "
             "is. Switch to another branch there, or make the main checkout the project's working directory."
         )
-    return checkout.at(place)
+    directory, there = checkout.directory_of(place), checkout.at(place)
+    if there is None or git_directory_of((place / ".git").resolve()) != directory:
+        raise Trouble(
+            f"{target} is checked out in {place}, which is missing or no longer connected with {checkout.top}. Nothing "
+            "was merged. Mount the disk, or run git worktree repair there; if it is gone for good, run git worktree "
+            f"prune in {checkout.top}. Then merge again."
+        )
+    return there
 
 
 def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:

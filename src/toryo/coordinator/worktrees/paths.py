@@ -179,7 +179,13 @@ def entry_at(checkout: Checkout, path: Path) -> Entry | None:
 
 def checkout_of(checkout: Checkout, branch: str) -> Path | None:
     """Where the branch is checked out, if anywhere: git lets it be in one place at a time."""
-    return next((entry.path for entry in entries(checkout) if entry.branch == branch and entry.path.is_dir()), None)
+    path = noted_checkout_of(checkout, branch)
+    return path if path is not None and path.is_dir() else None
+
+
+def noted_checkout_of(checkout: Checkout, branch: str) -> Path | None:
+    """The same, whether its directory is there just now or not."""
+    return next((entry.path for entry in entries(checkout) if entry.branch == branch), None)
 
 
 def tip(git: Git, branch: str) -> str | None:
