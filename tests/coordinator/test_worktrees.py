@@ -1068,6 +1068,45 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
     refused("changed 0 times", worktrees.merge, worktree, "m")
 
 
+def test_a_person_who_switches_branches_while_a_merge_waits_for_their_git_keeps_the_other_branch(
+    repository, place, monkeypatch
+):
+    repository.git("branch", "feature")
+    worktree = worked(repository, place, new="new")
+    lock, before = repository.path / ".git" / "index.lock", repository.git("rev-parse", "main")
+    lock.touch()
+
+    def switches(seconds):
+        lock.unlink(missing_ok=True)
+        repository.git("switch", "--quiet", "feature")
+
+    monkeypatch.setattr(time, "sleep", switches)
+    commit = merged(worktree).commit
+    assert repository.git("rev-parse", "main") == commit
+    assert repository.git("rev-parse", "feature") == before
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_a_branch_to_which_a_person_switches_in_the_moment_of_a_merge_is_named_and_no_merge_is_told(
+    repository, place, monkeypatch
+):
+    repository.git("branch", "feature")
+    worktree = worked(repository, place, new="new")
+    before, once = repository.git("rev-parse", "main"), running.Git._once
+
+    def switches(git, arguments, *more):
+        if arguments[0] == "merge":
+            repository.git("switch", "--quiet", "feature")
+        return once(git, arguments, *more)
+
+    monkeypatch.setattr(running.Git, "_once", switches)
+    words = refused("feature was moved", worktrees.merge, worktree, "merge it")
+    assert repository.git("rev-parse", "main") == before
+    assert "git reset --keep feature@{1}" in words
+    repository.git("reset", "--quiet", "--keep", "feature@{1}")
+    assert repository.git("rev-parse", "feature") == before
+
+
 @pytest.mark.deep
 def test_merges_of_many_at_once_all_arrive(repository, place):
     made = [worked(repository, place, f"t{number}", **{f"new{number}": "x"}) for number in range(3)]

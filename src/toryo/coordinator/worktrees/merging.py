@@ -8,6 +8,7 @@ branch. If the branch is checked out, git's own fast-forward moves it, which ref
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from toryo.coordinator.worktrees.paths import (
     Worktree,
     checkout_of,
     contains,
+    current_branch,
     entries,
     joined,
     noted_checkout_of,
@@ -207,15 +209,35 @@ def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
 def _forward(git: Git, target: str, commit: str, old: str) -> bool:
     """Moves a branch with its checkout. Git checks everything before it changes anything; ignored files are kept,
     too."""
-    if tip(git, target) != old:  # a fast-forward would also succeed from an older commit, to which somebody went back
+
+    def still() -> (
+        bool
+    ):  # from an older commit, to which somebody went back, and on another branch it would succeed, too
+        return git.ask("for-each-ref", "--format=%(objectname)%(HEAD)", f"refs/heads/{target}").text == f"{old}*"
+
+    if not still():
         return False
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
-    merged = git.ask("merge", *options, commit, seconds=LONG)
+    merged = git.ask("merge", *options, commit, seconds=LONG, still=still)
     if merged.code == 0:
+        _refuse_other(git, target, commit)
         return True
-    if tip(git, target) != old:
+    if not still():
         return False
     raise Trouble(_hindered(git, target, merged.errors))
+
+
+def _refuse_other(git: Git, target: str, commit: str) -> None:
+    """Raises Trouble if a checkout has moved another branch, to which somebody has switched in the very moment."""
+    now = tip(git, target)
+    if now is not None and contains(git, now, commit):
+        return
+    other = current_branch(git) or "HEAD"
+    raise Trouble(
+        f"{target} was not merged into: somebody switched to {other} in {git.directory} at that moment, and {other} "
+        f"was moved to the merge {commit[:10]} instead. Move {other} back there (git reset --keep "
+        f"{shlex.quote(other)}@{{1}}), then merge again."
+    )
 
 
 def _hindered(git: Git, target: str, errors: str) -> str:

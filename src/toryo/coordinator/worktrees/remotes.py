@@ -170,7 +170,8 @@ def forward(checkout: Checkout, base: str, commit: str, directory: Path) -> None
         if not contains(checkout.git, commit, old):
             raise Trouble(f"{base} in {checkout.top} has commits that its remote does not have.")
         refuse_loss(checkout, base, old, commit)
-        moved(checkout, base, commit, old)
+        if not moved(checkout, base, commit, old):
+            raise Trouble(f"{base} in {checkout.top} was changed just now.")
 
 
 def _online(checkout: Checkout) -> Git:
