@@ -280,6 +280,68 @@ def test_branches_and_stashes_that_exist_nowhere_else_are_named_and_not_removed(
     assert list(place.iterdir()) == []
 
 
+def _vanished(repository, place, *, branch: str | None = None) -> tuple[Worktree, str]:
+    """A worktree whose directory was removed before what its agent committed there was kept; and that commit."""
+    worktree = worked(repository, place, new="x\n")
+    if branch is not None:
+        repository.git("checkout", "--quiet", "-b", branch, at=worktree.path)
+        repository.commit("idea", at=worktree.path, idea="x\n")
+        repository.git("checkout", "--quiet", worktree.branch, at=worktree.path)
+    commit = repository.commit("late", at=worktree.path, late="x\n")
+    shutil.rmtree(worktree.path)
+    return worktree, commit
+
+
+def _refs_with(repository, commit: str) -> list[str]:
+    return repository.git("for-each-ref", "--format=%(refname)", f"--contains={commit}").split()
+
+
+@pytest.mark.parametrize("begin", ["keep", "remove", "merge"])
+def test_commits_of_an_agent_are_not_lost_with_its_directory(repository, place, begin) -> None:
+    worktree, commit = _vanished(repository, place)
+    if begin == "keep":
+        assert kept(worktree).head_commit == commit
+    elif begin == "remove":
+        refused("commits that are in no other branch", worktrees.remove, worktree)
+    merged(worktree)
+    worktrees.remove(worktree)
+    assert repository.git("merge-base", "--is-ancestor", commit, "main") == ""
+    assert list(place.iterdir()) == []
+
+
+def test_a_discard_tells_the_commits_and_branches_of_a_vanished_directory(repository, place) -> None:
+    worktree, commit = _vanished(repository, place, branch="idea")
+    found = worktrees.discard(worktree)
+    assert found.commit == commit
+    assert "gone: branch idea" in found.message
+
+
+def test_branches_of_a_vanished_directory_are_kept_and_told_where_it_is_made_again(repository, place) -> None:
+    worktree, commit = _vanished(repository, place, branch="idea")
+    idea = repository.git("--git-dir", str(repository_of(worktree.path)), "rev-parse", "idea")
+    (note,) = make(repository, place).notes
+    assert repository.git("rev-parse", worktree.branch) == commit
+    (ref,) = _refs_with(repository, idea)
+    assert f"branch idea ({ref})" in note
+    assert make(repository, place).notes == ()
+
+
+def test_commits_of_a_vanished_directory_are_kept_where_a_person_has_committed_to_its_branch_as_well(
+    repository, place
+) -> None:
+    worktree, commit = _vanished(repository, place)
+    repository.git("checkout", "--quiet", worktree.branch)
+    persons = repository.commit("a person's", b="theirs\n")
+    repository.git("checkout", "--quiet", "main")
+    refused("commits that are not on", worktrees.remove, worktree)
+    (note,) = make(repository, place).notes
+    (ref,) = _refs_with(repository, commit)
+    assert f"({ref})" in note
+    assert repository.git("rev-parse", worktree.branch) == persons
+    repository.git("gc", "--quiet", "--prune=now")
+    assert repository.git("cat-file", "-t", commit) == "commit"
+
+
 # --- what an agent writes into its repository -------------------------------------------------------------------------
 
 

@@ -228,9 +228,10 @@ def _work(
     into = str(job.options["into"])
     if worktree.branch == into:
         raise Trouble(f"{into} cannot be merged into itself. Choose another branch.")
-    left = not covers and worktree.path.is_dir()
-    if left and (trouble := worktrees.commit(worktree, f"Work on {worktree.name}", "Toryo")):
-        raise Trouble(trouble)
+    there, words = worktree.path.is_dir(), f"Work on {worktree.name}"
+    left = not covers and (worktrees.commit(worktree, words, "Toryo") if there else worktrees.unkept(worktree))
+    if left:
+        raise Trouble(left)
     commit = tip(open_checkout(repository).git, worktree.branch)
     if commit is None:
         raise Trouble(

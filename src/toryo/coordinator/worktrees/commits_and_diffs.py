@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.check_names import some
-from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases
+from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases, vanished_directories
 from toryo.coordinator.worktrees.git import LONG, TIME_LIMIT, Answer, Git, Trouble, explain
-from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
+from toryo.coordinator.worktrees.launch_repositories import fetch, hold, said, unknown_refs
 from toryo.coordinator.worktrees.moved_bases import MovedBase
 from toryo.coordinator.worktrees.paths import (
     Worktree,
@@ -116,6 +116,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     there = inside(worktree)
     if there is None:
         words = f"The directory {worktree.path} is gone. Only the commits on its branch are kept."
+        words = vanished_directories.save(worktree) or words
         return _kept(open_checkout(worktree.repository).git, worktree, None, trouble=words)
     _refuse_unborn(there, worktree)
     with view(worktree, there, keeps=True) as found:
@@ -253,7 +254,7 @@ def unkept(worktree: Worktree, *, tells: bool = False) -> str:
     for a view."""
     there = inside(worktree)
     if there is None:
-        return ""
+        return vanished_directories.save(worktree)
     with view(worktree, there, tells=tells) as found:
         links = inner_repositories.links(found.git)
         return _unkept(found, links, _uncommitted(found.git, links))
@@ -263,7 +264,8 @@ def left(worktree: Worktree) -> Left:
     """Everything that is lost with it, at one look."""
     there = inside(worktree)
     if there is None:
-        return Left(branch=tip(open_checkout(worktree.repository).git, worktree.branch))
+        words = vanished_directories.save(worktree)
+        return Left(words, branch=tip(open_checkout(worktree.repository).git, worktree.branch))
     with view(worktree, there, tells=False) as found:
         links = inner_repositories.links(found.git)
         loose = _uncommitted(found.git, links)
@@ -282,7 +284,7 @@ def others(worktree: Worktree) -> tuple[str, ...]:
     """`Left.others`, whether there are changes or not."""
     there = inside(worktree)
     if there is None:
-        return ()
+        return vanished_directories.names(worktree)
     with view(worktree, there, tells=False) as found:
         links = inner_repositories.links(found.git)
         return _others(found, links, _uncommitted(found.git, links))
@@ -536,7 +538,7 @@ def _astray(found: View) -> str:
 
 def _own_refs(found: View) -> tuple[str, ...]:
     known = {found.head, found.tips.last, *found.tips.held.values()}
-    return unknown_refs(found.home, found.there, known) if found.worktree.own else ()
+    return tuple(map(said, unknown_refs(found.home, found.there, known))) if found.worktree.own else ()
 
 
 def _kept(
