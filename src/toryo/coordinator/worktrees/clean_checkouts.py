@@ -158,15 +158,15 @@ def found_only_here(worktree: Worktree) -> tuple[str, ...]:
     return ()
 
 
-def changed_since(worktree: Worktree) -> tuple[str, ...] | None:
-    """The files of the branch that are not as they were when they passed; None if all are, or if nothing has passed.
-    Raises Trouble or OSError."""
+def changed_since(worktree: Worktree, commit: str | None = None) -> tuple[str, ...] | None:
+    """The files of a commit (of the branch, if none is named) that are not as they were when they passed; None if all
+    are, or if nothing has passed. Raises Trouble or OSError."""
     try:
         passed = _passed(worktree).read_bytes().decode()
     except FileNotFoundError:
         return None
     checkout = open_checkout(worktree.repository)
-    now = checkout.git("rev-parse", f"refs/heads/{worktree.branch}^{{tree}}")
+    now = checkout.git("rev-parse", f"{commit or f'refs/heads/{worktree.branch}'}^{{tree}}")
     if now == passed:
         return None
     # What has passed is known where it was checked.

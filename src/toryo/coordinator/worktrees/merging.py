@@ -82,11 +82,16 @@ def person(person_id: str, name: str = "", email: str = "") -> Person:
 
 
 def merge(
-    worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO, accepts: str | None = None
+    worktree: Worktree,
+    message: str,
+    into: str | None = None,
+    person: Person = TORYO,
+    accepts: str | None = None,
+    only: str | None = None,
 ) -> Merged | Nothing | Conflict:
     """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
     The message also contains the worktree's name. `accepts`: the commit to which nobody has moved the target, if a
-    person has looked at it.
+    person has looked at it. `only`: the commit that was looked at; another one is not merged.
 
     Raises Trouble, and changes nothing, if the worktree has uncommitted changes, if uncommitted changes in the branch's
     checkout would be overwritten, and if the branch does not exist.
@@ -112,7 +117,7 @@ def merge(
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
     with alone(worktree.path.parent):
         for _ in range(ATTEMPTS):
-            outcome = _attempt(checkout, worktree, target, message)
+            outcome = _attempt(checkout, worktree, target, message, only)
             if outcome is not None:
                 return outcome
     raise Trouble(f"The branch {target} changed {ATTEMPTS} times during the merge. Try again.")
@@ -130,10 +135,17 @@ def merged_before(repository: Path, name: str, into: str, since: str) -> Merged 
     return Merged(found.text, checkout_of(checkout, into), into) if found.text else None
 
 
-def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
+def _attempt(
+    checkout: Checkout, worktree: Worktree, target: str, message: str, only: str | None
+) -> Merged | Nothing | Conflict | None:
     """None if the branch has moved in the meantime."""
     git = checkout.git
     old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
+    if only not in (None, new):
+        raise Trouble(
+            f"{worktree.branch} has changed in this moment: something in {worktree.path} has committed {new[:10]}. "
+            "Nothing was merged. Try again: what is there now is looked at first."
+        )
     if contains(git, old, new):
         return Nothing(old, target, f"{target} already contains everything of {worktree.branch}.")
     tree = joined(git, old, new)
