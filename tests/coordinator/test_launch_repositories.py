@@ -44,7 +44,15 @@ from toryo.coordinator.process_start import Starter
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import View, Walled
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Trouble, Worktree, commits_and_diffs, moved_bases, views
+from toryo.coordinator.worktrees import (
+    Trouble,
+    Worktree,
+    clean_checkouts,
+    combining,
+    commits_and_diffs,
+    moved_bases,
+    views,
+)
 from toryo.coordinator.worktrees.clean_checkouts import check_out
 from toryo.coordinator.worktrees.launch_repositories import create, repository_of
 from toryo.coordinator.worktrees.repository import one_act, open_checkout
@@ -691,6 +699,37 @@ def test_a_clean_checkout_has_what_would_be_merged_and_nothing_else(repository, 
     merged(worktree)
     worktrees.remove(worktree)
     assert list(place.iterdir()) == []
+
+
+def _in_a_subdirectory(repository, place) -> Worktree:
+    (repository.path / "inner").mkdir()
+    (repository.path / "inner" / "file").write_text("x\n")
+    repository.commit(__gitignore="/inner/out\n")
+    return worktrees.make(repository.path / "inner", place, "t1")
+
+
+def test_checks_of_a_project_in_a_subdirectory_run_there(repository, place) -> None:
+    worktree = _in_a_subdirectory(repository, place)
+    (worktree.working_directory / "new").write_text("x\n")
+    clean = check_out(worktree, None)
+    assert (clean.working_directory / "new").read_text() == "x\n"
+    assert clean_checkouts.ignored_paths(worktree, clean, ["out", "file"]) == {"out"}
+    assert clean_checkouts.to_base(worktree, clean) == clean.working_directory
+
+
+def test_a_link_in_place_of_the_projects_directory_leads_neither_checks_nor_launches_to_where_it_points(
+    repository, place
+) -> None:
+    worktree = _in_a_subdirectory(repository, place)
+    shutil.rmtree(worktree.working_directory)
+    worktree.working_directory.symlink_to(repository.path / "inner")
+    commit = kept(worktree).head_commit
+    for words in (
+        refused("leads to", check_out, worktree, None),
+        refused("leads to", worktrees.make, repository.path / "inner", place, "t1"),
+        refused("leads to", combining.check_out, open_checkout(repository.path / "inner"), place / "queue", commit),
+    ):
+        assert str(repository.path / "inner") in words
 
 
 def test_of_a_vanished_directory_what_is_committed_is_checked(repository, place) -> None:

@@ -118,6 +118,18 @@ def test_one_entry_is_merged_as_one_commit_and_its_worktree_is_removed(repositor
     untouched(repository, place)
 
 
+def test_checks_of_a_project_in_a_subdirectory_run_there(repository, place, queue):
+    inner = repository.path / "inner"
+    inner.mkdir()
+    (inner / "file").write_text("x\n")
+    repository.commit()
+    worktree = worktrees.make(inner, place / PROJECT, "t1")
+    (worktree.working_directory / "new").write_text("two\n")
+    worktrees.keep(worktree, "Work", "w1")
+    answer = queue("t1", checks=[{"command": "test -f new"}])
+    assert (answer["queue"]["result"], tasks(answer)) == ("merged", ["t1"])
+
+
 def test_a_batch_is_one_commit_on_the_first_parent_history_and_holds_a_merge_of_each(
     repository, place, queue, tmp_path
 ):

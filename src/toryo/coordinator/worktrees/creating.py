@@ -34,6 +34,7 @@ from toryo.coordinator.worktrees.paths import (
     joined,
     note,
     noted,
+    project_in,
     safe,
     unnote,
 )
@@ -135,7 +136,7 @@ def _taken(
     worktree = described(checkout, path, branch, notes)
     there = inside(worktree)
     note(checkout, path, worktree.base_branch, worktree.base_commit, own=worktree.own)
-    worktree.working_directory.mkdir(parents=True, exist_ok=True)
+    project_in(path, worktree.subdirectory)
     if worktree.own and brings is not None and there is not None:
         tell_base(checkout, worktree, there, brings)
         commits_and_diffs.catch_up(worktree)

@@ -127,6 +127,20 @@ def inside(worktree: Worktree) -> Git | None:
     )
 
 
+def project_in(path: Path, subdirectory: str) -> Path:
+    """The project's directory in a checkout; made if it is missing. Raises Trouble if something in the work leads out
+    of the checkout there: the next program would work in another directory, perhaps the person's own."""
+    working = path / subdirectory
+    there = working.resolve()
+    if not there.is_relative_to(path.resolve()):
+        raise Trouble(
+            f"{working} leads to {there}, because the work has put a link in its place. Nothing is run there. Remove "
+            "the link in the worktree of the task and restore the directory (git checkout), then commit."
+        )
+    working.mkdir(parents=True, exist_ok=True)
+    return working
+
+
 def check_place(path: Path) -> Path:
     """Where the work in a worktree is checked out to be checked."""
     return path.parent / CHECKS / path.name
