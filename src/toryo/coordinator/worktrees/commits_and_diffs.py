@@ -8,6 +8,7 @@ configuration there names, and agents write there.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
@@ -227,15 +228,18 @@ def merged_diff(
 
 
 def between(git: Git, before: str, after: str, context: int, limit: int, *, history: bool = False) -> Diff:
-    """The changes from one commit to another."""
-    found = _between(git, [before, after], context, limit, head=after, base=before)
-    return _with_history(git, found, limit) if history else found
+    """The changes from one commit to another, with the attributes of the first."""
+    with _as_of(git, before) as aside:
+        found = _between(aside, [before, after], context, limit, head=after, base=before)
+        return _with_history(aside, found, limit) if history else found
 
 
 def history_of(worktree: Worktree, commit: str, limit: int) -> tuple[str, bool]:
     """`Diff.history` of the work up to a commit, and whether it is longer."""
     git = open_checkout(worktree.repository).git
-    return _history(git, _base(git, worktree, commit), commit, limit)
+    base = _base(git, worktree, commit)
+    with _as_of(git, base) as aside:
+        return _history(aside, base, commit, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -586,23 +590,29 @@ def _base(git: Git, worktree: Worktree, head: str, now: str | None = None) -> st
 
 
 def _diff(git: Git, worktree: Worktree, head: str | None, to: str, context: int, limit: int, *, history: bool) -> Diff:
-    """With the attributes of the base: otherwise, an agent that writes `* -diff` into .gitattributes hides its lines
-    from reviewers, and from the limits on its changes.
-
-    Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index,
-    and compares them in reverse.
-    """
+    """With the attributes of the base. What is there is compared in reverse, because the base is the index."""
     head = head or git("rev-parse", to)
     base, after = _base(git, worktree, head), git("write-tree") if to == INDEX else to
+    with _as_of(git, base) as aside:
+        range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
+        found = _between(aside, range_, context, limit, head=head, base=base)
+        return _with_history(aside, found, limit) if history else found
+
+
+@contextlib.contextmanager
+def _as_of(git: Git, base: str) -> Iterator[Git]:
+    """Git that compares with the attributes of this commit: otherwise, an agent that writes `* -diff` into
+    .gitattributes hides its lines from reviewers, from the limits on its changes and from the search for secrets.
+
+    Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index.
+    """
     with tempfile.TemporaryDirectory(prefix="toryo-base-") as place:
         empty = Path(place) / "empty"
         empty.mkdir()
         variables = {**git.variables, "GIT_INDEX_FILE": str(Path(place) / "index"), "GIT_WORK_TREE": str(empty)}
         aside = Git(empty, variables, git.needs)
         aside("read-tree", base)
-        range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
-        found = _between(aside, range_, context, limit, head=head, base=base)
-        return _with_history(aside, found, limit) if history else found
+        yield aside
 
 
 def _with_history(git: Git, found: Diff, limit: int) -> Diff:
