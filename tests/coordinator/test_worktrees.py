@@ -575,6 +575,16 @@ def test_settings_of_the_user_change_nothing(repository, place):
     assert repository.git("stash", "list") == ""
 
 
+def test_a_stash_of_a_person_whose_git_shows_it_keeps_no_work_from_being_kept_and_merged(repository, place):
+    repository.git("config", "--global", "status.showStash", "true")
+    (repository.path / "a").write_text("later\n")
+    repository.git("stash", "--quiet")
+    worktree = make(repository, place)
+    (worktree.path / "new").write_text("new")
+    assert kept(worktree).trouble == ""
+    assert merged(worktree).commit == repository.git("rev-parse", "main")
+
+
 def test_the_middle_of_a_merge_is_left_as_it_is_and_reported(repository, place):
     worktree = worked(repository, place, a="mine\n")
     repository.commit(a="theirs\n")

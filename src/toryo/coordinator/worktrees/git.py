@@ -55,6 +55,7 @@ SETTINGS = (
     "rerere.enabled=false",
     "submodule.recurse=false",
     "diff.ignoreSubmodules=dirty",
+    "status.showStash=false",
     "status.submoduleSummary=false",
     "merge.verifySignatures=false",
     "log.showSignature=false",
