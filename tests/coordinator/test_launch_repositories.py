@@ -652,6 +652,22 @@ def test_what_an_agent_added_although_it_is_ignored_and_what_it_does_not_want_ch
     ]
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_what_an_agent_changes_in_a_file_that_it_did_not_want_checked_out_before_is_kept(
+    repository, place, ended
+) -> None:
+    worktree = make(repository, place)
+    repository.git("sparse-checkout", "set", "--no-cone", "/a", at=worktree.path)
+    (worktree.path / "a").write_text("two\n")
+    assert kept(worktree).files_changed == 1
+    if ended:
+        repository.git("sparse-checkout", "disable", at=worktree.path)
+    (worktree.path / "b").write_text("edited\n")
+    assert worktrees.unkept(worktree) != ""
+    assert kept(worktree).files_changed == 2
+    assert repository.git("show", f"{worktree.branch}:b") == "edited"
+
+
 def test_what_an_agent_added_and_deleted_again_hides_nothing_else_that_it_added(repository, place) -> None:
     repository.commit(__gitignore="*.log\n")
     worktree = make(repository, place)
