@@ -404,6 +404,20 @@ def test_a_lock_that_a_killed_git_left_on_a_branch_is_named(repository, place, m
     assert kept(worktree).files_changed == 1
 
 
+def test_a_merge_that_a_lock_on_its_target_stops_leaves_the_checkout_there_as_it_was(repository, place, monkeypatch):
+    monkeypatch.setattr(running, "LOCKED_FOR", 0.1)
+    worktree = worked(repository, place, a="two\n", new="new")
+    (repository.path / "mine").write_text("mine")
+    repository.git("add", "mine")
+    (repository.path / "b").write_text("not staged")
+    before, lock = repository.state(), repository.path / ".git" / "refs" / "heads" / "main.lock"
+    lock.touch()
+    assert str(lock) in refused("cannot be merged into there", worktrees.merge, worktree, "merge it")
+    assert repository.state() == before
+    lock.unlink()
+    assert merged(worktree).commit == repository.git("rev-parse", "main")
+
+
 def test_a_lock_that_an_agents_git_left_on_its_index_keeps_no_work_from_being_kept(repository, place):
     worktree = make(repository, place)
     (worktree.path / "new").write_text("x")

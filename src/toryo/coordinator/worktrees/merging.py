@@ -236,7 +236,21 @@ def _forward(git: Git, target: str, commit: str, old: str) -> bool:
         return True
     if not still():
         return False
-    raise Trouble(_hindered(git, target, merged.errors))
+    left = _taken_back(git, old, commit)
+    raise Trouble(f"{_hindered(git, target, merged.errors)}{left}")
+
+
+def _taken_back(git: Git, old: str, commit: str) -> str:
+    """Git checks files out before it moves the branch. Where it could not do that (a lock that a killed git left), they
+    are brought back: the person's next commit would have them, and not the merge. Says what could not be."""
+    options = ("--name-only", "--no-renames", "-z")
+    coming = set(git.must("diff-tree", "-r", *options, old, commit).names)
+    others = set(git.must("diff-index", "--cached", *options, commit).names)
+    if not coming or coming & others or git.ask("read-tree", "-m", "-u", commit, old, seconds=LONG).code == 0:
+        return ""
+    return (
+        f" The files of the merge are staged in {git.directory} and could not be taken back: look at git status there."
+    )
 
 
 def _refuse_other(git: Git, target: str, commit: str) -> None:
