@@ -212,27 +212,41 @@ def _refuse_redirected(directory: Path, common: Path) -> None:
         )
 
 
-def _refuse_links(directory: Path, common: Path) -> None:
-    """A symbolic link among objects or branches shows another repository's as this one's. git makes none."""
+def _refuse_links(directory: Path, common: Path, *more: str) -> None:
+    """A symbolic link among objects or branches shows another repository's as this one's, and git waits for a named
+    pipe. git makes neither. `more`: what else is looked at."""
     for folder in dict.fromkeys((directory, common)):
-        for name in ("HEAD", "index", *LINKS):
-            link = _link_in(folder / name)
-            if link is not None:
+        for name in ("HEAD", "index", *LINKS, *more):
+            found = _unfit_in(folder / name)
+            if found is not None and found.is_symlink():
                 raise Trouble(
-                    f"{link} is a symbolic link, which git does not create and which may show files of another "
+                    f"{found} is a symbolic link, which git does not create and which may show files of another "
                     "repository. Replace it with the file or directory that it points to, or remove it."
+                )
+            if found is not None:
+                raise Trouble(
+                    f"{found} is neither a file nor a directory (but perhaps a named pipe), which git does not create "
+                    "and for which it would wait. Remove it."
                 )
 
 
-def _link_in(path: Path) -> Path | None:
-    if path.is_symlink():
+def _unfit_in(path: Path) -> Path | None:
+    if _is_unfit(path):
         return path
     for at, folders, names in os.walk(path):
         for name in (*folders, *names):
             found = Path(at, name)
-            if found.is_symlink():
+            if _is_unfit(found):
                 return found
     return None
+
+
+def _is_unfit(path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # gone meanwhile, or never there
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def git_directory_of(file: Path) -> Path | None:
@@ -288,7 +302,7 @@ def _removed(place: Path, owner: int) -> None:
 def beside(checkout: Checkout, directory: Path, path: Path) -> Git:
     """Git in a checkout whose git directory is a repository of its own, beside that of the checkout. Settings, excluded
     files and attributes are those of the checkout: an agent writes in the other."""
-    _refuse_links(directory, directory)
+    _refuse_links(directory, directory, "info", *(each.name for each in directory.glob("sharedindex.*")))
     stand_in = _StandIn(directory, files_only(checkout.config), checkout.common)
     variables = {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(stand_in.path), "GIT_WORK_TREE": str(path)}
     return Git(path, {**checkout.settings, **variables}, stand_in)
