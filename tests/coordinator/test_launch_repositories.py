@@ -288,7 +288,7 @@ def test_branches_and_stashes_that_exist_nowhere_else_are_named_and_not_removed(
     assert list(place.iterdir()) == []
 
 
-def _vanished(repository, place, *, branch: str | None = None) -> tuple[Worktree, str]:
+def _vanished(repository: Repository, place: Path, *, branch: str | None = None) -> tuple[Worktree, str]:
     """A worktree whose directory was removed before what its agent committed there was kept; and that commit."""
     worktree = worked(repository, place, new="x\n")
     if branch is not None:
@@ -300,7 +300,7 @@ def _vanished(repository, place, *, branch: str | None = None) -> tuple[Worktree
     return worktree, commit
 
 
-def _refs_with(repository, commit: str) -> list[str]:
+def _refs_with(repository: Repository, commit: str) -> list[str]:
     return repository.git("for-each-ref", "--format=%(refname)", f"--contains={commit}").split()
 
 
@@ -717,7 +717,7 @@ def test_a_clean_checkout_has_what_would_be_merged_and_nothing_else(repository, 
     assert list(place.iterdir()) == []
 
 
-def _in_a_subdirectory(repository, place) -> Worktree:
+def _in_a_subdirectory(repository: Repository, place: Path) -> Worktree:
     (repository.path / "inner").mkdir()
     (repository.path / "inner" / "file").write_text("x\n")
     repository.commit(__gitignore="/inner/out\n")

@@ -48,7 +48,7 @@ def save(worktree: Worktree) -> str:
     for each in found:
         fetch(home, worktree.path, each, last)
     new = head if head is not None and (own is None or contains(home.git, head, own)) else own
-    if new in found and new is not None and advance(home, worktree, new, tips):
+    if new in found and advance(home, worktree, new, tips):
         found = {each: name for each, name in found.items() if not contains(home.git, new, each)}
     if not found:
         return ""
