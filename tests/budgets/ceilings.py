@@ -61,8 +61,8 @@ _STATEMENTS = {
     "send_chat_message of a person": (17, 17),
     "append_log": (5, 6),
     "append_log with what it does": (6, 7),
-    "move_task to completed, nothing is ready": (16, 17),
-    "move_task to completed, one of 6 starts": (26, 27),
+    "move_task to completed, nothing is ready": (17, 18),
+    "move_task to completed, one of 6 starts": (27, 28),
     "claim_starts, nothing new": (19, 19),
     "claim_starts of 5": (78, 83),
 }
@@ -140,7 +140,7 @@ CEILINGS: dict[str, Ceiling] = {
     # Per language.
     "sentences of the server in Japanese": Ceiling(1_360, "every translator, and the memory of every server", 0.03),
     "lines of words of the dashboard, both languages": Ceiling(
-        5_196, "every translator, and in part every page load", 0.03
+        5_198, "every translator, and in part every page load", 0.03
     ),
     "bytes of the wheel": Ceiling(3_100_000, "every installation and every image", 0.03),
 }

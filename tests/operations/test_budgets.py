@@ -201,3 +201,87 @@ def test_a_used_up_budget_of_a_task_that_nobody_works_on_needs_nobody(crew: Worl
     assert kinds() == []
     crew.owner.call("move_task", task_id=task, status="in_progress")
     assert kinds() == ["budget_used_up"]
+
+
+# --- of work that is sent back ----------------------------------------------------------------------------------------
+
+
+def worked(crew: World, usage: Answer, **task: Any) -> tuple[str, Process]:
+    """A completed task of w1, whose process has not ended yet."""
+    made, process = crew.task("w1", title="Walls", **task), crew.start("w1")
+    told(crew, process, usage)
+    process.report()
+    return made, process
+
+
+def back(crew: World, task: str) -> tuple[str, Answer]:
+    answer = crew.owner.call("request_task_changes", task_id=task, text="Round them.")
+    made: str = answer["changes_requested"]["task_id"]
+    return made, answer
+
+
+def left(crew: World, task: str) -> tuple[float | None, int | None]:
+    shown = crew.show(task)
+    return shown["budget_usd"], shown["budget_tokens"]
+
+
+def test_changes_to_work_have_what_is_left_of_its_budget(crew: World) -> None:
+    walls, process = worked(crew, used(0.25), budget_usd=1, budget_tokens=2000)
+    made, _ = back(crew, walls)
+    assert (left(crew, made), crew.status(made)) == ((0.75, 950), "in_progress")
+    crew.coordinator().exited(process.launch_id, exit_code=0, usage=used(0.5, output_tokens=60))
+    assert left(crew, made) == (0.5, 940), "what its process has used until it ended is not left either"
+    crew.owner.call("edit_task", task_id=made, budget_usd=3)
+    assert left(crew, made) == (3, 940)
+
+
+def test_changes_to_work_without_a_budget_have_none(crew: World) -> None:
+    walls, process = worked(crew, used(0.25))
+    made, _ = back(crew, walls)
+    crew.coordinator().exited(process.launch_id, exit_code=0, usage=used(0.5))
+    assert left(crew, made) == (None, None)
+
+
+@pytest.mark.parametrize("open_whole", [True, False])
+def test_changes_to_a_part_are_limited_by_what_limited_the_part(crew: World, open_whole: bool) -> None:
+    whole = crew.task("boss", budget_usd=1, budget_tokens=5000)
+    part, process = worked(crew, used(0.25), parent_task_id=whole, budget_usd=5)
+    crew.coordinator().exited(process.launch_id, exit_code=0)
+    if not open_whole:
+        crew.move(whole, "completed")
+    made, _ = back(crew, part)
+    assert (crew.show(made)["parent_task_id"], left(crew, made)) == (
+        (whole, (4.75, None)) if open_whole else (None, (0.75, 3950))
+    )
+
+
+def test_changes_for_which_no_budget_is_left_wait_in_line_and_people_are_told(crew: World) -> None:
+    walls, _ = worked(crew, used(1.5), budget_usd=1)
+    made, answer = back(crew, walls)
+    assert (left(crew, made), crew.status(made)) == ((0, None), "todo")
+    assert "It starts by itself: first in the line of w1." in answer["waits"]
+    assert "budget" in answer["waits"]
+    (need,) = needed(crew)
+    assert (need["task_id"], need["actions"][0]["command"]) == (made, f"toryo task edit {made} --budget …")
+    crew.owner.call("edit_task", task_id=made, budget_usd=1)
+    assert (crew.status(made), needed(crew)) == ("in_progress", [])
+
+
+def test_changes_wait_in_line_for_a_new_day_where_that_of_the_agent_has_no_budget_left(crew: World) -> None:
+    limit(crew, "w1", budget_per_day=1)
+    walls, process = worked(crew, used(1.0))
+    crew.coordinator().exited(process.launch_id, exit_code=0)
+    made, answer = back(crew, walls)
+    assert (crew.status(made), "budget" in answer["waits"]) == ("todo", True)
+    crew.advance(86_400)
+    crew.housekeep()
+    assert crew.status(made) == "in_progress"
+
+
+def test_what_the_work_uses_at_its_end_and_the_first_changes_use_is_not_left_for_the_second(crew: World) -> None:
+    walls, process = worked(crew, used(0.25), budget_usd=1)
+    first, second = (back(crew, walls)[0] for _ in range(2))
+    crew.coordinator().exited(process.launch_id, exit_code=0, usage=used(0.5))
+    assert [left(crew, each)[0] for each in (first, second)] == [0.5, 0.5]
+    told(crew, crew.start("w1"), used(0.2))
+    assert [left(crew, each)[0] for each in (first, second)] == [0.5, 0.3]

@@ -6,6 +6,7 @@ import pytest
 
 from tests.operations.test_queue import poller
 from tests.stories import World
+from toryo.operations.tasks import mutations
 
 
 @pytest.fixture
@@ -280,6 +281,26 @@ def test_a_part_of_what_its_agent_works_on_passes_a_part_that_waits_for_its_plac
     assert statuses(flowing, waits, inner, below) == ["todo", "todo", "todo"]
     flowing.owner.call("edit_agent", agent_id="w2", max_parallel_tasks=2)
     assert statuses(flowing, waits, inner, below) == ["todo", "in_progress", "in_progress"]
+
+
+def test_parts_go_on_with_a_whole_that_was_put_back_and_started_again(flowing: World) -> None:
+    flowing.person("ann")
+    whole = flowing.task("ann")
+    part = flowing.task("w1", status="todo", parent_task_id=whole)
+    flowing.move(whole, "todo")
+    assert statuses(flowing, whole, part) == ["todo", "todo"]
+    flowing.move(whole, "in_progress")
+    assert statuses(flowing, whole, part) == ["in_progress", "in_progress"]
+
+
+def test_nothing_waits_behind_the_parts_of_a_draft_however_many_they_are(
+    flowing: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutations, "LOOK", 2)
+    monkeypatch.setattr(mutations, "MOST_KEPT", 4)
+    epic = flowing.task(status="backlog")
+    parts = [flowing.task("w1", status="todo", title=f"Part {each}", parent_task_id=epic) for each in range(6)]
+    assert statuses(flowing, flowing.task("w1", status="todo"), *parts) == ["in_progress", *["todo"] * 6]
 
 
 def test_who_resumes_one_agent_lets_all_on_its_account_go_on(flowing: World) -> None:

@@ -385,7 +385,98 @@ def test_an_automatic_queue_takes_work_when_the_changes_to_a_part_of_it_are_made
     assert queue.waiting() == []
     queue.work("w1", changes)
     world.housekeep()
-    assert sorted(task for task, _ in queue.waiting()) == sorted([main, changes])
+    assert queue.waiting() == [(changes, "queued")]
+    world.owner.call("resume_merge_queue", project_id=world.project_id)
+    queue.tell(queue.job_now(), "merged", part, changes)
+    assert queue.tasks_of(queue.job_now()) == [main]
+
+
+def sent_back(queue: Queue, task: str) -> str:
+    answer = queue.world.owner.call("request_task_changes", task_id=task, text="It deletes data.")
+    made: str = answer["changes_requested"]["task_id"]
+    return made
+
+
+def later(queue: Queue) -> list[str]:
+    """What waits once time has passed."""
+    queue.world.advance(60)
+    queue.world.housekeep()
+    return [task for task, _ in queue.waiting()]
+
+
+def test_work_that_was_sent_back_is_not_merged_by_itself_when_the_changes_fail(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.world.task("w1", title="Walls")
+    launch = queue.launch("w1")
+    queue.completed(launch)
+    changes = sent_back(queue, task)
+    queue.ended(launch)
+    world.move(changes, "failed", "could not")
+    assert later(queue) == []
+    assert [each["task_id"] for each in queue.needs("review")] == [task], "a person decides"
+    world.move(changes, "cancelled", "good enough")
+    assert later(queue) == [task]
+
+
+def test_work_that_waits_is_out_when_the_changes_have_failed_before_anybody_looked(world: World):
+    queue = Queue(world, "automatic")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    task = queue.worked("w1")
+    assert queue.waiting() == [(task, "queued")]
+    changes = sent_back(queue, task)
+    world.move(changes, "failed", "could not")
+    world.owner.call("resume_merge_queue", project_id=world.project_id)
+    assert (later(queue), changes in queue.entry(task)["message"]) == ([], True)
+    queue.add(task)
+    assert queue.tasks_of(queue.job_now()) == [task], "a person has decided"
+
+
+def test_work_comes_back_into_an_automatic_queue_when_a_person_cancels_the_changes(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1")
+    changes = sent_back(queue, task)
+    assert later(queue) == []
+    world.move(changes, "cancelled", "good enough")
+    assert later(queue) == [task]
+    world.owner.call("remove_from_merge_queue", task_id=task)
+    assert later(queue) == [], "that was decided later"
+
+
+def test_work_that_a_person_removed_stays_out_whatever_becomes_of_changes_to_it(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1")
+    world.owner.call("remove_from_merge_queue", task_id=task)
+    world.advance(1)
+    world.move(sent_back(queue, task), "cancelled", "no")
+    assert later(queue) == []
+
+
+def test_work_that_the_queue_sent_back_is_not_checked_again_as_it_is_when_its_correction_is_cancelled(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1")
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    world.move(queue.changes(task)["task_id"], "cancelled", "no")
+    assert later(queue) == []
+    assert [each["task_id"] for each in queue.needs("review")] == [task]
+
+
+def test_rejected_work_is_merged_with_the_changes_to_it_and_never_without_them(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.world.task("w1")
+    launch = queue.launch("w1")
+    queue.completed(launch)
+    changes = sent_back(queue, task)
+    queue.ended(launch)
+    queue.work("w1", changes)
+    assert later(queue) == [changes]
+    queue.tell(queue.job_now(), "merged", changes, task)
+
+
+def test_rejected_work_of_which_nothing_had_to_be_changed_is_merged(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1")
+    queue.looked("w1", sent_back(queue, task))
+    assert later(queue) == [task]
 
 
 def test_people_of_other_projects_learn_and_change_nothing(queue: Queue):
@@ -446,6 +537,33 @@ def test_the_culprit_goes_back_to_its_agent_with_the_evidence(queue: Queue):
     assert changes["dependencies"] == [task]
     assert queue.worktree(task)["review"] == "changes_requested"
     assert (queue.needs(), queue.needs("review")) == ([], [])
+
+
+def test_work_whose_budget_is_used_up_waits_in_line_for_people_when_the_queue_sends_it_back(queue: Queue):
+    task = queue.world.task("w1", title="Walls", budget_usd=1)
+    launch = queue.launch("w1")
+    queue.completed(launch)
+    queue.told(launch, head_commit="h1", commits=1, files_changed=1, insertions=1, deletions=0)
+    queue.c1.exited(launch["launch_id"], exit_code=0, usage={"input_tokens": 10, "cost_usd": 1.0})
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    changes = queue.changes(task)
+    assert (changes["status"], changes["budget_usd"]) == ("todo", 0)
+    assert [each["task_id"] for each in queue.needs("budget_used_up")] == [changes["task_id"]]
+
+
+def test_what_depends_on_work_that_the_queue_sends_back_waits_or_is_told(queue: Queue):
+    world = queue.world
+    task = queue.worked("w1", title="Walls")
+    begun = world.task("w2", title="Roof", dependencies=[task])
+    waits = world.task("w3", title="Paint", status="todo", dependencies=[task])
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    changes = queue.changes(task)["task_id"]
+    assert set(world.show(waits)["dependencies"]) == {task, changes}
+    assert (world.status(begun), world.show(begun)["dependencies"]) == ("in_progress", [task])
+    (told,) = world.start("w2").call("get_notifications")["notifications"]
+    assert changes in told["message"]
 
 
 def conflict(queue: Queue, task: str, other: str, job: Answer | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.operations.test_worktrees import Yard
-from tests.stories import Answer, Refused, World
+from tests.stories import Answer, Process, Refused, World
 
 UNMERGED = "What it depends on is completed, but its work is not merged yet."
 
@@ -153,3 +153,64 @@ def test_without_worktrees_it_changes_nothing(world: World) -> None:
     assert world.status(second) == "in_progress"
     with pytest.raises(Refused, match="completed or merged"):
         world.owner.call("edit_project", project_id=world.project_id, settings={"dependencies": "reviewed"})
+
+
+# --- what nobody has looked at yet, and the parts of a whole ---------------------------------------------------------
+
+
+def begun(yard: Yard, agent: str) -> tuple[Answer, Process]:
+    launch = yard.launch(agent)
+    process = yard.world.process(launch)
+    process.sign_in()
+    process.call("report_model", provider="claude", model_id="model-1")
+    process.call("get_my_task")
+    return launch, process
+
+
+def test_work_of_a_second_process_is_waited_for_although_the_first_had_left_none(yard: Yard) -> None:
+    walls = yard.world.task("w1", title="Walls")
+    roof = behind(yard, walls)
+    launch, _ = begun(yard, "w1")
+    yard.told(launch, head_commit="b0", commits=0, files_changed=0, insertions=0, deletions=0)
+    yard.c1.exited(launch["launch_id"], exit_code=0)
+    launch, process = begun(yard, "w1")
+    process.call("report_completed", result="success", summary="done")
+    assert (yard.world.status(walls), yard.world.status(roof)) == ("completed", "todo")
+    yard.ended(launch)
+    assert yard.world.status(roof) == "todo"
+    merged(yard, walls)
+    assert yard.world.status(roof) == "in_progress"
+
+
+def test_what_a_second_process_has_not_changed_keeps_nobody_waiting_once_it_has_ended(yard: Yard) -> None:
+    walls = yard.world.task("w1", title="Walls")
+    roof = behind(yard, walls)
+    launch, process = begun(yard, "w1")
+    process.call("report_completed", result="success", summary="done")
+    nothing = {"head_commit": "b0", "commits": 0, "files_changed": 0, "insertions": 0, "deletions": 0}
+    yard.told(launch, **nothing)
+    yard.c1.exited(launch["launch_id"], exit_code=0)
+    assert yard.world.status(roof) == "in_progress"
+
+
+def test_the_parts_of_a_whole_without_a_worktree_are_waited_for(yard: Yard) -> None:
+    yard.world.person("ann")
+    house = yard.world.task("ann", title="House")
+    walls = yard.world.task("w1", title="Walls", parent_task_id=house)
+    roof = behind(yard, house)
+    yard.work("w1", walls)
+    yard.world.move(house, "completed")
+    assert yard.world.status(roof) == "todo"
+    merged(yard, walls)
+    assert yard.world.status(roof) == "in_progress"
+
+
+def test_discarded_work_of_a_part_keeps_nobody_waiting_for_its_whole(yard: Yard) -> None:
+    yard.world.person("ann")
+    house = yard.world.task("ann", title="House")
+    walls = yard.world.task("w1", title="Walls", parent_task_id=house)
+    roof = behind(yard, house)
+    yard.work("w1", walls)
+    yard.world.move(house, "completed")
+    discarded(yard, walls)
+    assert yard.world.status(roof) == "in_progress"

@@ -258,3 +258,18 @@ def test_a_time_that_has_passed_is_none_and_one_that_means_nothing_is_refused(fl
     begun = flowing.task("w2", status="in_progress")
     with pytest.raises(Refused, match="it has been started"):
         flowing.owner.call("edit_task", task_id=begun, not_before=in_(flowing, 60))
+
+
+def test_an_agent_does_not_change_the_time_of_what_people_have_filed(flowing: World) -> None:
+    main = flowing.task("boss")
+    time = in_(flowing, 600)
+    deploy = flowing.task("w1", status="todo", parent_task_id=main, not_before=time)
+    boss = flowing.start("boss")
+    for other in (None, in_(flowing, 900)):
+        refused = boss.refused("update_task", task_id=deploy, not_before=other)
+        assert refused["error"] == "permissionDenied"
+    assert (shown(flowing, deploy)["status"], shown(flowing, deploy)["not_before"]) == ("todo", time)
+    boss.call("create_task", title="Paint", description="Do it.", assignee_id="w2", not_before=time, intent="new")
+    [paint] = [each for each in boss.call("list_tasks")["tasks"] if each["title"] == "Paint"]
+    boss.call("update_task", task_id=paint["task_id"], not_before=None)
+    assert shown(flowing, paint["task_id"])["not_before"] is None

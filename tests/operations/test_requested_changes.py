@@ -80,6 +80,33 @@ def test_who_has_other_work_makes_the_changes_after_it_and_the_answer_says_so(bu
     assert built.world.status(answer["changes_requested"]["task_id"]) == "in_progress"
 
 
+def test_the_changes_have_the_place_in_line_that_the_work_had_and_a_person_is_told_which(world: World) -> None:
+    world.crew(workers=1, start="when_ready", decomposition="never")
+    first, walls = (world.task("w1", status="todo", title=each) for each in ("First", "Walls"))
+    younger = [world.task("w1", status="todo", title=each) for each in ("Shed", "Barn")]
+    older = world.task("w1", status="backlog", title="Older")
+    world.owner.call("move_task", task_id=older, status="todo", before_task_id=walls)
+    world.move(older, "backlog")
+    for _ in (first, walls):
+        world.start("w1").report()
+    assert world.status(younger[0]) == "in_progress"
+    world.move(older, "todo")
+    answer = world.owner.call("request_task_changes", task_id=walls, text="Round them.")
+    assert "number 2 in the line of w1, after “Older”" in answer["waits"]
+    world.start("w1").report()
+    world.start("w1").report()
+    assert world.status(answer["changes_requested"]["task_id"]) == "in_progress"
+    assert world.status(younger[1]) == "todo"
+
+
+def test_what_a_manager_sends_back_comes_before_what_is_younger(built: Built) -> None:
+    built.world.task("w1", title="Shed")
+    younger = built.world.task("w1", status="todo", start="when_ready", title="Younger")
+    made = built.back(built.walls)
+    built.world.start("w1").report()
+    assert (built.world.status(made), built.world.status(younger)) == ("in_progress", "todo")
+
+
 def test_what_must_hold_for_the_work_and_its_context_hold_for_the_changes(built: Built) -> None:
     built.done(built.paint)
     built.boss.call("get_next_action")
@@ -224,6 +251,36 @@ def test_people_may_send_work_back_as_often_as_they_want(built: Built) -> None:
         made = answer["changes_requested"]["task_id"]
         assert built.world.show(made)["parent_task_id"] == built.main
         built.done(made)
+
+
+def remark(world: World, task: str, text: str) -> str:
+    made: str = world.owner.call("request_task_changes", task_id=task, text=text)["changes_requested"]["task_id"]
+    return made
+
+
+def test_a_second_remark_of_a_person_builds_on_the_changes_of_the_first(built: Built) -> None:
+    first = remark(built.world, built.walls, "Round them.")
+    answer = built.world.owner.call("request_task_changes", task_id=built.walls, text="Paint them.")
+    second = answer["changes_requested"]["task_id"]
+    shown = built.world.show(second)
+    assert (set(shown["dependencies"]), shown["context"]["changes_to"]) == ({built.walls, first}, first)
+    assert (shown["status"], first in answer["waits"]) == ("todo", True)
+    assert set(built.world.show(built.roof)["dependencies"]) == {built.walls, built.paint, first, second}
+    built.done(first)
+    assert built.world.status(second) == "in_progress"
+    assert built.refused(built.walls, "notNow")["changes_requested"] == second
+
+
+def test_a_remark_goes_on_from_what_is_left_when_those_before_it_are_cancelled(built: Built) -> None:
+    first, second, third = (remark(built.world, built.walls, each) for each in ("Round.", "Paint.", "Dry."))
+    assert set(built.world.show(third)["dependencies"]) == {built.walls, first, second}
+    built.world.move(second, "cancelled", "no")
+    shown = built.world.show(third)
+    assert (set(shown["dependencies"]), shown["context"]["changes_to"]) == ({built.walls, first}, first)
+    built.world.move(first, "cancelled", "no")
+    shown = built.world.show(third)
+    assert (shown["dependencies"], shown["context"]["changes_to"]) == ([built.walls], built.walls)
+    assert (shown["status"], built.world.show(built.walls)["changes_requested"]["task_id"]) == ("in_progress", third)
 
 
 def test_no_more_parts_are_made_by_sending_back_than_a_task_may_have(world: World) -> None:
@@ -434,3 +491,22 @@ def test_what_was_built_on_work_goes_on_to_its_merge_when_the_changes_are_cancel
     world.move(made, "cancelled")
     world.housekeep()
     assert queue.tasks_of(queue.job_now()) == [roof]
+
+
+def test_two_remarks_on_one_work_are_made_on_one_tree_and_merged_at_once(world: World) -> None:
+    queue = Queue(world, "automatic")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    walls = queue.worked("w1", title="Walls")
+    first, second = (remark(world, walls, each) for each in ("Round.", "Paint."))
+    world.housekeep()
+    queue.work("w1", first)
+    world.housekeep()
+    assert queue.waiting() == [], "the second one is not made yet"
+    launch = queue.launch("w1")
+    assert set(launch["workspace"]["bases"]) == {walls, first}
+    queue.completed(launch)
+    queue.ended(launch)
+    world.owner.call("resume_merge_queue", project_id=world.project_id)
+    (entry,) = queue.job_now()["options"]["entries"]
+    assert entry["task_id"] == second
+    assert {each["task_id"] for each in entry["covered"]} == {walls, first}

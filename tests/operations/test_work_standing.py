@@ -58,3 +58,18 @@ def test_a_report_that_a_person_has_to_judge_is_in_review_while_the_task_is_in_p
     process.call("report_completed", result="success", summary="done")
     assert world.status(task) == "in_progress"
     assert standing(world, task) == IN_REVIEW
+
+
+def test_work_that_was_blocked_with_its_whole_is_no_longer_in_review_and_takes_a_place_again(world: World) -> None:
+    world.crew(1, start="when_ready", decomposition="never")
+    whole = world.task("boss", title="House")
+    walls = world.task("w1", title="Walls", parent_task_id=whole, acceptance=[{"review": {"by": "person"}}])
+    process = world.start("w1")
+    process.call("report_completed", result="success", summary="done")
+    assert standing(world, walls) == IN_REVIEW
+    world.move(whole, "blocked", "hold on")
+    world.move(whole, "todo")
+    world.move(whole, "in_progress")
+    assert (world.status(walls), standing(world, walls)) == ("in_progress", AT_WORK)
+    behind = world.task("w1", status="todo", title="Next")
+    assert world.status(behind) == "todo"

@@ -46,6 +46,19 @@ class Budget:
         """Whether it limits nothing but what has a price."""
         return self.usd is not None and self.tokens is None
 
+    def left(self, spent: Spent) -> Budget:
+        """What of it is not spent."""
+        return Budget(
+            None if self.usd is None else max(0.0, round(self.usd - spent.usd, 6)),
+            None if self.tokens is None else max(0, self.tokens - spent.tokens),
+        )
+
+    def least(self, other: Budget) -> Budget:
+        """What both of them allow."""
+        usd = [each for each in (self.usd, other.usd) if each is not None]
+        tokens = [each for each in (self.tokens, other.tokens) if each is not None]
+        return Budget(min(usd, default=None), min(tokens, default=None))
+
     def used_up(self, spent: Spent) -> str | None:
         """`usd` or `tokens`, whichever is used up; None if agents may continue."""
         if self.usd is not None and spent.usd >= self.usd:

@@ -314,6 +314,8 @@ def _changed(order: Order, task: Task, to: Status, fields: dict[str, Any]) -> Ta
     """The task in its new status, without the fields that belong to the old one."""
     if task.status is Status.IN_PROGRESS:
         fields = {"wait": None, "unreported_ends": 0, **fields}
+        if task.checks in (Checks.RUNNING, Checks.IN_REVIEW):  # nobody decides about the report now
+            fields = {"checks": Checks.NONE, "check_id": None, **fields}
     # A person's move is a new cause. Agents that block and unblock among themselves do not reset the counter.
     if order.actor.person:
         fields.setdefault("idle_launches", 0)

@@ -22,6 +22,7 @@ from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of
+from toryo.domain.worktrees import Worktree
 from toryo.storage.lazy import LazyMapping, LazySet
 from toryo.storage.transaction import Transaction
 from toryo.workflow.guard_limits import Limits
@@ -389,14 +390,40 @@ def tree_state(tx: Transaction, project: Project, root_id: str, *seeds: str) -> 
 def unmerged(tx: Transaction, project: Project, task: Task) -> list[str]:
     """What the task depends on that is completed and whose work is not on its target branch, where the project waits
     for that. Parts of one whole are merged with it, and what corrects work is merged with that. What nobody has looked
-    at yet may hold work; discarded work never arrives."""
+    at since a process worked there may hold work; discarded work never arrives."""
     if not project.settings.waits_for_merges:
         return []
     if tx.tasks.reviewed_by([task.id], CHANGES_TO) and may_ask(tx.agents.find(task.created_by)):
         return []
     needed = tx.tasks.find_all(tx.tasks.depends_on([task.id]).get(task.id, []))
-    apart = [each.id for each in needed if each.root_id != task.root_id or each.parent_id is None]
-    return sorted(each.task_id for each in tx.worktrees.of(apart) if each.keeps_others_waiting)
+    apart = [each for each in needed if each.root_id != task.root_id or each.parent_id is None]
+    works = tx.worktrees.of([each.id for each in apart])
+    waiting = {each.task_id for each in works if each.keeps_others_waiting}
+    works += _of_parts(tx, apart, works)
+    waiting |= {each.task_id for each in works if each.open and each.keeps_others_waiting}
+    empty = [each.task_id for each in works if each.open and each.task_id not in waiting]
+    waiting |= {each for each, last in tx.launches.last_of_tasks(empty).items() if last.live} if empty else set()
+    return sorted(waiting)
+
+
+def _of_parts(tx: Transaction, wholes: Iterable[Task], works: Iterable[Worktree]) -> list[Worktree]:
+    """The worktrees of what is completed below these tasks, but for the work that is in one above."""
+    parts: dict[str, list[str]] = {}
+    """With the tasks above each, as far as the whole."""
+    for main in wholes:
+        if main.children_ever:
+            tree = tx.tasks.tree(main.root_id)
+            for part in tree.descendants(main):
+                if part.status is Status.COMPLETED:
+                    above = [each.id for each in tree.ancestors(part)]
+                    parts[part.id] = above[: above.index(main.id) + 1]
+    found = tx.worktrees.of(parts) if parts else []
+    by_task = {each.task_id: each for each in (*works, *found)}
+    return [
+        each
+        for each in found
+        if not any(by_task[above].holds(each) for above in parts[each.task_id] if above in by_task)
+    ]
 
 
 def meetings(tx: Transaction, project: Project, task: Task) -> tuple[bool, list[Meeting]]:

@@ -95,11 +95,23 @@ _IN_LINE = (_t.c.assignee_id, _t.c.start, *ORDER)
 """PostgreSQL does not see that what is null has one value: with these it sees that an index has the order."""
 
 
+_whole = _t.alias("whole")
+_given = sa.or_(_whole.c.assignee_id.is_not(None), _whole.c.pool.is_not(None), _whole.c.start == Start.MANUAL.value)
+_below_one_that_comes_first = (
+    sa.select(_whole.c.id)
+    .where(_whole.c.id == _t.c.parent_id)
+    .where(sa.or_(_whole.c.status == "backlog", sa.and_(_whole.c.status == "todo", _given)))
+    .exists()
+)
+"""As `task_readiness.keeps_parts`, of what is directly above: however many parts a draft has, nothing waits behind
+them."""
+
+
 def _ready(*conditions: sa.ColumnElement[bool], index: str = "tasks_in_line") -> sa.Select[Any]:
     """Of the tasks that wait for no other one, those that come first."""
     return (
         by_index(ROWS.select(), _t, index)
-        .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line)
+        .where(_t.c.project_id == _p("project_id"), CAN_START, _waits_in_line, ~_below_one_that_comes_first)
         .where(*conditions)
         .order_by(*(ORDER if index == "tasks_in_pool" else _IN_LINE))
         .limit(_p("most", type_=sa.Integer))

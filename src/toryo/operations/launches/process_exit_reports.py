@@ -116,6 +116,8 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
         if (given_back := pools.is_given_back(call, launch, exit_.error)) is not None:
             reason = failures.class_of(exit_.error) or ""
             mutations.give_back(call, given_back, reason, again=reason in pools.PASSES)
+    if launch.task_id is not None and call.tx.tasks.find(launch.task_id) is not None:
+        mutations.go_on_behind(call, launch.task_id)
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}

@@ -7,11 +7,12 @@ from typing import Any
 
 from toryo.domain import budgets, usages
 from toryo.domain.budgets import Budget
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.tasks import Task
 from toryo.domain.usages import Spent, Usage
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.tasks import requested_changes
 from toryo.storage.snapshots import spent_for
 
 
@@ -45,6 +46,8 @@ def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None
         if used_up is not None and limit.budget.used_up(limit.before) is None:
             call.event(limit.event, data={limit.names[used_up]: getattr(limit.budget, used_up)}, **limit.subject)
             call.tx.hint(WORK)
+    limited = [limit.subject["task"].id for limit in before if "task" in limit.subject]
+    _count_for_changes(call, limited, Spent(more, cost))
 
 
 def limits(call: Call, launch: Launch) -> Iterator[Limit]:
@@ -72,6 +75,13 @@ def _tasks(call: Call, launch: Launch) -> Iterator[tuple[Task, Spent]]:
     if tree is not None and launch.task_id in tree.tasks:
         for task in budgets.limiting_tasks(tree, tree.tasks[launch.task_id]):
             yield task, spent_for(call.tx, tree, task)
+
+
+def _count_for_changes(call: Call, task_ids: list[str], spent: Spent) -> None:
+    """What the work on these tasks has used after changes to it were requested is not left for the changes."""
+    for changes in requested_changes.all_standing(call, task_ids):
+        left = budgets.of_task(changes).left(spent)
+        call.tx.tasks.save(changes, replace(changes, budget_usd=left.usd, budget_tokens=left.tokens))
 
 
 def _tokens(usage: Usage | None) -> int:

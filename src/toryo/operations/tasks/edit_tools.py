@@ -6,7 +6,10 @@ from typing import NotRequired
 
 from pydantic import Field
 
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Task
+from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
@@ -43,11 +46,24 @@ class Updated(Said):
 def update_task(call: Call, wanted: UpdateTask) -> Updated:
     """Change a subtask."""
     task = below_main_task.own(call, wanted.task_id)[1]
+    if "not_before" in wanted.model_fields_set:
+        _refuse_time_of_people(call, task)
     updated = mutations.edit(call, task, **given.edit(wanted))
     below_main_task.use_up_choice(call, Choice.ADJUST)
     language = call.project(task.project_id).settings.language
     told = words("updated" if updated else "unchanged", language)
     return {"success": True, "task_id": task.id, "updated_fields": updated, "message": told}
+
+
+def _refuse_time_of_people(call: Call, task: Task) -> None:
+    creator = call.tx.agents.find(task.created_by)
+    if creator is None or creator.human:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("Only people change when task {task_id} starts: an agent did not create it.", task_id=task.id),
+            "Leave out not_before.",
+            task_id=task.id,
+        )
 
 
 class UpdateDependencies(Parameters):

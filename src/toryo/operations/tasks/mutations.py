@@ -135,6 +135,7 @@ def _let_go(call: Call, cancelled: Iterable[Task], behind: Mapping[str, Sequence
         edges = call.tx.tasks.depends_on([each.id for each in waiting]) if works else {}
         for each in waiting:
             if not works.isdisjoint(edges.get(each.id, ())):
+                requested_changes.pass_on(call, each, task)
                 with as_server(call):
                     depend(call, _stored(call, each.id), [], [task.id])
 
@@ -146,8 +147,8 @@ def _below(call: Call, changed: Iterable[Task]) -> list[Task]:
 
 
 def _by_hand(change: Change, actor: Actor) -> Task:
-    """What is put back by hand is started by hand; from then on as before."""
-    if change.verb == "put_back" and (actor.person or not actor.everything):
+    """What is put back by hand is started by hand; from then on as before. Its parts wait for it anyway."""
+    if change.verb == "put_back" and change.caused_by is None and (actor.person or not actor.everything):
         return replace(change.after, start=Start.MANUAL)
     if change.verb == "started" and actor.person and change.before.moved_from is Status.IN_PROGRESS:
         return replace(change.after, start=None)
@@ -280,9 +281,13 @@ def go_on(call: Call, changed: Iterable[Task], freed: Iterable[Task] = ()) -> No
 
 
 def go_on_behind(call: Call, task_id: str) -> None:
-    """The work of a task was merged, or there is none: what waits for that starts if it is ready."""
-    if call.project(call.task(task_id).project_id).settings.waits_for_merges:
-        go_on(call, call.tx.tasks.find_all(call.tx.tasks.dependants(task_id)))
+    """The work of a task was merged, or there is none: what waits for that, or for what it is a part of, starts if
+    nothing else prevents it."""
+    task = call.task(task_id)
+    if call.project(task.project_id).settings.waits_for_merges:
+        wholes = [task, *call.tx.tasks.tree(task.root_id).ancestors(task)]
+        behind = {each: None for whole in wholes for each in call.tx.tasks.dependants(whole.id)}
+        go_on(call, call.tx.tasks.find_all(behind))
 
 
 @contextmanager

@@ -49,6 +49,35 @@ def standing(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
     return dict(_asked(call, task_ids, OPEN))
 
 
+def all_standing(call: Call, task_ids: Collection[str]) -> list[Task]:
+    """The open tasks that make changes to these, and after them those that make changes to such changes."""
+    return [task for _, task in _all_asked(call, task_ids, OPEN)]
+
+
+def pass_on(call: Call, waiting: Task, cancelled: Task) -> None:
+    """What was to change changes that are cancelled changes what these were to change."""
+    if any(task.id == waiting.id for _, task in _asked(call, [cancelled.id], OPEN)):
+        for reviewed in about(call, [cancelled.id]):
+            context = call.tx.tasks.details(waiting.id).context
+            call.tx.tasks.save_details(waiting.id, context={**context, CHANGES_TO: reviewed})
+
+
+def not_made(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
+    """The same, also if that task has failed."""
+    return dict(_asked(call, task_ids, OPEN | {Status.FAILED}))
+
+
+def newest(call: Call, task_ids: Collection[str]) -> list[Task]:
+    """What was last asked for, whatever has become of it: of these tasks, and of the changes to them."""
+    found: dict[str, Task] = {}
+    wanted = set(task_ids)
+    while wanted:
+        asked = dict(_asked(call, wanted, tuple(Status)))
+        wanted = {task.id for task in asked.values()} - found.keys()
+        found |= {task.id: task for task in asked.values()}
+    return list(found.values())
+
+
 def _asked(call: Call, task_ids: Collection[str], statuses: Collection[Status]) -> list[tuple[str, Task]]:
     """These tasks, each with one in these statuses that makes, or made, changes to it."""
     asked = call.tx.tasks.asking_changes(task_ids, CHANGES_TO, statuses) if task_ids else []

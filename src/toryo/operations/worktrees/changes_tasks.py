@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toryo import provider_options
-from toryo.domain import creation_rules, pools
+from toryo.domain import budgets, creation_rules, pools
 from toryo.domain import requested_changes as rules
 from toryo.domain.agents import Agent, Role
 from toryo.domain.creation_rules import Draft
@@ -22,8 +22,11 @@ from toryo.domain.requested_changes import Asked
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Pool, Start, Status, Task
 from toryo.domain.texts import quoted
+from toryo.domain.wording import Worded
 from toryo.operations.calls.call import Call
 from toryo.operations.tasks import lines, mutations, requested_changes, subtask_work
+from toryo.storage.snapshots import spent_for
+from toryo.workflow import launch_rules
 
 LONGEST_TITLE = 300
 
@@ -73,7 +76,8 @@ def make(
     merges: Sequence[str] = (),
     parent: Task | None = None,
 ) -> tuple[Task, str | None]:
-    """The new task, started if that is possible; and why it was not yet: then it is in line. `builds_on`: further tasks
+    """The new task, started if that is possible; and why it was not yet: then it is in line, where its work was.
+    `builds_on`: further tasks
     whose work it starts from. `by`: who makes the changes, if not the author; `nobody`: that is still to be found.
     `merges`: branches that are merged into its worktree at its start. `parent`: what it is a part of."""
     draft = Draft(
@@ -85,23 +89,59 @@ def make(
         agent_type=task.agent_type,
         context=requested_changes.context_for(task, merges),
         start=Start.MANUAL,
+        **_budget(call, task, parent),
     )
     made = _filed(call, task, draft, parent)
     return (made, None) if draft.assignee_id is None else _begun(call, made)
 
 
+def _budget(call: Call, task: Task, parent: Task | None) -> dict[str, Any]:
+    """What is left of the budgets that limited the work, for the changes to it: of its own, and of those of the tasks
+    above it, unless what changes it is below these, too."""
+    above = (
+        set() if parent is None else {parent.id, *(each.id for each in call.tree_state(parent).tree.ancestors(parent))}
+    )
+    tree, left = call.tree_state(task).tree, budgets.Budget()
+    for each in budgets.limiting_tasks(tree, task):
+        if each.id not in above:
+            left = left.least(budgets.of_task(each).left(spent_for(call.tx, tree, each)))
+    return {budgets.OF_TASK["usd"]: left.usd, budgets.OF_TASK["tokens"]: left.tokens}
+
+
 def _filed(call: Call, task: Task, draft: Draft, parent: Task | None) -> Task:
-    [made] = mutations.create(call, call.project(task.project_id), parent, [draft], status=Status.TODO).values()
-    call.event("worktree.changes_requested", task=task, data={"in": made.task.id})
-    return made.task
+    """In the place in line that the work had, before what is younger."""
+    with mutations.lines_later(call):
+        [created] = mutations.create(call, call.project(task.project_id), parent, [draft], status=Status.TODO).values()
+        made = created.task
+        call.tx.tasks.save(made, replace(made, line_at=task.line_at, line_rank=task.line_rank))
+    call.event("worktree.changes_requested", task=task, data={"in": made.id})
+    return call.task(made.id)
 
 
 def _begun(call: Call, made: Task) -> tuple[Task, str | None]:
+    if _has_no_money(call, made):
+        return _in_line(call, made, "")
     try:
         begun = mutations.move(call, call.tree_state(made), made, Status.IN_PROGRESS)
         return call.tx.tasks.save(begun, replace(begun, start=None)), None
     except Refusal as refusal:  # its agent has other work
-        return call.tx.tasks.save(made, replace(made, start=Start.WHEN_READY)), refusal.message
+        return _in_line(call, made, refusal.message)
+
+
+def _has_no_money(call: Call, made: Task) -> bool:
+    """Whether it would leave the line only to wait for a budget. People spend none; what its agent does with its own
+    task stands in no line."""
+    agent = call.tx.agents.find(made.assignee_id or "")
+    if agent is None or agent.human or not call.tree_state(made).tree.is_main(made):
+        return False
+    return launch_rules.used_up_budget(call.snapshot(agent.id, made.project_id), made.id) is not None
+
+
+def _in_line(call: Call, made: Task, why: Worded | str) -> tuple[Task, Worded | str]:
+    """The task where Toryo starts it as soon as it can, and which place that is; `why` if people start it."""
+    waiting = call.tx.tasks.save(made, replace(made, start=Start.WHEN_READY))
+    place = lines.place(call, waiting)
+    return waiting, why if place is None else place["message"]
 
 
 # --- as people and managers request it --------------------------------------------------------------------------------
@@ -114,8 +154,9 @@ def request(
     title: str | None = None,
     context: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Task, str | None]:
-    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. `context`: what
-    the agent is given besides that of the work. Raises Refusal."""
+    """Has the work of a task changed, in its newest state: a part of the same task, if that is open. What a person
+    says while other changes are made comes after these, and builds on them. `context`: what the agent is given besides
+    that of the work. Raises Refusal."""
     tree = call.tree_state(task).tree
     done = task.status is Status.COMPLETED
     work = requested_changes.work_of(call, subtask_work.holder(call, tree, task, completed=True) if done else task)
@@ -124,11 +165,13 @@ def request(
     author = task if between else newest
     parent = next((each for each in tree.ancestors(task) if each.open), None)
     pool = None if manager is None else _others(call, author, manager, parent)
+    open_ones = requested_changes.all_standing(call, [newest.id])
+    last = open_ones[-1] if open_ones else newest
     rules.refuse(
         Asked(
             newest,
             manager is not None,
-            standing=requested_changes.standing(call, [newest.id]).get(newest.id),
+            standing=next(iter(open_ones), None),
             sent_back=work.sent_back,
             above=parent if manager is not None and _at_work(parent, manager) else None,
             done_by=author.assignee_id if pool is not None and not _takers(call, author, parent, pool) else None,
@@ -139,14 +182,15 @@ def request(
         title=title or f"Changes to: {task.title}"[:LONGEST_TITLE],
         description=text,
         priority=author.priority,
-        dependencies=(newest.id,),
+        dependencies=(newest.id, *(each.id for each in open_ones)),
         assignee_id=None if pool is not None or author.for_queue else assignee(call, author),
         agent_type=author.agent_type,
-        context=requested_changes.context_for(newest, given=details.context, more=context),
+        context=requested_changes.context_for(last, given=details.context, more=context),
         acceptance=details.acceptance,
         touches=author.touches,
         start=Start.MANUAL if manager is None else Start.WHEN_READY,
         pool=pool,
+        **_budget(call, last, parent),
     )
     if parent is not None and manager is not None:
         state = call.tree_state(parent)
@@ -157,7 +201,7 @@ def request(
         made, waits = _begun(call, made)
     elif (place := lines.place(call, made)) is not None:
         waits = place["message"]
-    _hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
+    hold_back(call, sorted({*work.task_ids, task.id, *between}), task, made)
     return call.task(made.id), waits
 
 
@@ -187,7 +231,7 @@ def _between(tree: Tree, task: Task, newest: Task) -> list[str]:
     return above[: above.index(newest.id) + 1] if newest.id in above else []
 
 
-def _hold_back(call: Call, task_ids: Sequence[str], task: Task, made: Task) -> None:
+def hold_back(call: Call, task_ids: Sequence[str], task: Task, made: Task) -> None:
     """What depends on these and has not begun waits for the changes; the agents of what has begun are told."""
     names = dict.fromkeys(name for each in task_ids for name in call.tx.tasks.dependants(each))
     waiting = [each for each in call.tx.tasks.find_all(sorted(names)) if each.open and each.id != made.id]

@@ -7,7 +7,7 @@ everything that may let the queue go on, and by housekeeping.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from toryo.domain import ids, review_checks
@@ -91,7 +91,8 @@ def is_wanted(call: Call, job: WorktreeJob) -> bool:
     tasks = call.tx.tasks.find_all(sorted(entry.task_id for entry in batch))
     if any(task.status is not Status.COMPLETED for task in tasks):
         return False
-    return not requested_changes.standing(call, sorted(item for _, own in _items(job) for item in own))
+    entries = {entry.id: entry for entry in batch}
+    return not _sent_back_meanwhile(call, {item: entries[name] for name, own in _items(job) for item in own})
 
 
 def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
@@ -243,11 +244,20 @@ def _why_out(
         return constant("Its work was discarded."), None
     if task.status is not Status.COMPLETED:
         return say("Its task is {status}.", status=task.status), None
-    asked = requested_changes.standing(call, sorted(each.task_id for each in own))
-    if asked:
+    if asked := _sent_back_meanwhile(call, dict.fromkeys(sorted(each.task_id for each in own), entry)):
         changes = asked.get(task.id) or next(iter(asked.values()))
         return say("Changes to it were requested ({task_id}).", task_id=changes.id), changes.created_by
     return None
+
+
+def _sent_back_meanwhile(call: Call, waiting: Mapping[str, Entry]) -> dict[str, Task]:
+    """Of the tasks whose work waits in these entries: what makes changes to it, or has failed to since it waits."""
+    asked = requested_changes.not_made(call, waiting)
+    return {
+        task_id: changes
+        for task_id, changes in asked.items()
+        if changes.open or waiting[task_id].added_at < (changes.completed_at or 0)
+    }
 
 
 def _is_discarded(call: Call, entry: Entry) -> bool:
@@ -279,7 +289,7 @@ def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
 def finished_work(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
     """Finished work that is not in the queue, and was not since it was finished: that was decided about already. In the
     order in which an automatic queue takes it. Parts come with the whole: if that is blocked, put off or has failed, a
-    person decides about them."""
+    person decides about them. Work that was sent back comes with the changes to it."""
     found = call.tx.worktrees.of_project(project.id, _MOST_WORKTREES, state=State.OPEN)
     changed = [each for each in found if each.changed and each.trouble is None and each.base_branch is not None]
     standing = reviews.by_task(call, changed) if changed else {}
@@ -294,14 +304,34 @@ def finished_work(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
         task, entry = standing[each.task_id].task, before.get(each.task_id)
         if task is None or task.completed_at is None or task.id in at_work:
             continue
-        if (entry is None or entry.added_at < task.completed_at) and not _changing(call, task.id):
+        ended = entry if entry is not None and entry.added_at >= task.completed_at else None
+        if ended is not None and not _for_a_reason(ended):
+            continue
+        changes = requested_changes.newest(call, sorted(own.task_id for own in _own(call, task.id)))
+        undecided = ended is None or any(_taken_back(asked, ended) for asked in changes)
+        if undecided and not any(_rejects(call, asked) for asked in changes):
             new.append((task, each))
     return sorted(new, key=lambda pair: (pair[0].completed_at, pair[0].id))
 
 
-def _changing(call: Call, task_id: str) -> bool:
-    """Whether changes to a part of it were requested and are not made yet."""
-    return bool(requested_changes.standing(call, sorted(each.task_id for each in _own(call, task_id))))
+def _rejects(call: Call, changes: Task) -> bool:
+    """Whether the work to which changes were requested is not to be merged without them, or only if a person says so:
+    they are not made, or nobody could make them, or somebody has discarded them."""
+    if changes.status is not Status.COMPLETED:
+        return changes.status is not Status.CANCELLED
+    made = call.tx.worktrees.find(changes.id)
+    return made is not None and made.keeps_others_waiting
+
+
+def _for_a_reason(entry: Entry) -> bool:
+    """Whether it was taken out by what was found in the facts, and no person has said so."""
+    return entry.state is Standing.REMOVED and entry.removal_by is None and entry.reason is not None
+
+
+def _taken_back(changes: Task, entry: Entry) -> bool:
+    """Whether the changes because of which an entry has ended are no longer wanted."""
+    ended, over = entry.ended_at or 0, changes.completed_at or 0
+    return changes.status is Status.CANCELLED and changes.created_at <= ended <= over
 
 
 def _sent_back(call: Call, task: Task) -> int:
@@ -471,4 +501,6 @@ def _returned(call: Call, task: Task, entry: Entry, by: str) -> Entry:
     begins, merged = (works, works[:0]) if entry.state is Standing.FAILED else (works[-1:], works[:-1])
     merges = [*(each.branch for each in merged), entry.target]
     made, _ = changes_tasks.make(call, task, title, text, [each.task_id for each in begins], by=by, merges=merges)
+    inside = {task.id, *(each.task_id for each in works)}
+    changes_tasks.hold_back(call, sorted(inside | requested_changes.changed_by(call, inside)), task, made)
     return replace(entry, changes_task_id=made.id)

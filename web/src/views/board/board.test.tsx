@@ -165,18 +165,21 @@ describe("the board", () => {
     expect(failed().getAttribute("aria-expanded")).toBe("true");
   });
 
-  it("tells how long a task has been worked on, and how its checks ended", async () => {
+  it("tells how long a task has been worked on, how its checks ended, and how far its work has come", async () => {
     const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const worked = [
       card({ task_id: "t1", status: "in_progress", started_at: at(4) }),
       card({ task_id: "t2", status: "completed", started_at: at(9), completed_at: at(2), checks: "passed" }),
+      card({ task_id: "t3", status: "completed", checks: "passed", in_review: true }),
+      card({ task_id: "t4", status: "completed", merged: true }),
     ];
     serve({ ...answers, "GET /projects/shop/board": { tasks: worked, last_event: 1 } });
     await open();
     await screen.findByText("t1");
     expect(column("in_progress").getByText("4 min")).toBeTruthy();
     expect(column("completed").getByText("7 min")).toBeTruthy();
-    expect(column("completed").getByText("Acceptance checks passed")).toBeTruthy();
+    for (const sign of ["Acceptance checks passed", "In review", "Merged"])
+      expect(column("completed").getByText(sign)).toBeTruthy();
   });
 
   it("says how many of a column are not shown, and shows the next ones", async () => {

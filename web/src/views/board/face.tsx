@@ -1,11 +1,11 @@
 // The face of a card: its title, who has it and what it has taken so far, what it does now, and what is off.
 //
 // Hundreds are drawn during scrolling: no hook but where a card has something rare to say.
-import { Activity, Check, GitMerge, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
+import { Activity, Check, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { anyone } from "@/ui";
-import { isFinal, type BoardTask } from "@/api/model";
+import { isFinal, standing, type BoardTask } from "@/api/model";
 import { DoingOf } from "@/app/doing-of";
 import { usePast } from "@/app/past/past";
 import { language, type TFunction } from "@/i18n/words";
@@ -153,17 +153,18 @@ const CHECKED: Record<string, [icon: LucideIcon, tone: string]> = {
   failed: [X, "text-red"],
   running: [LoaderCircle, "text-blue"],
   in_review: [UserCheck, "text-blue"],
-  merged: [GitMerge, "text-violet"],
+  merged: [Check, "text-violet"],
 };
 
-/** How its work stands: with whom it is, or how its checks ended. */
+/** How its work stands: in review, merged, or how its checks ended. */
 function Checked({ card, t }: { card: BoardTask; t: TFunction }) {
-  const stands = card.in_review ? "in_review" : card.merged ? "merged" : card.checks;
+  const stands = card.in_review || card.merged ? standing(card) : card.checks;
   const known = CHECKED[stands];
   if (known === undefined) return null;
   const [Icon, tone] = known;
+  const of = stands === "in_review" || stands === "merged" ? "status" : "checks";
   return (
-    <Sign words={t(`checks.${stands}`)} tone={tone}>
+    <Sign words={t(`${of}.${stands}`, { ns: of === "status" ? "translation" : "board" })} tone={tone}>
       <Icon size={14} aria-hidden />
     </Sign>
   );

@@ -8,6 +8,7 @@ from toryo.deeds import TO_SAY, deed
 from toryo.domain import budgets, usages
 from toryo.domain.needs import Kind, Need
 from toryo.domain.projects import Project
+from toryo.domain.tasks import Start, Task
 from toryo.domain.texts import quoted
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say
@@ -100,15 +101,22 @@ def of_agents(view: View) -> Iterator[Need]:
             )
 
 
+def _waits(task: Task, of_project: Start) -> bool:
+    """Whether it is an agent's turn: it has begun, or waits in line for no other task."""
+    in_line = task.in_line(of_project) and not task.dependencies_left
+    return task.assignee_id is not None and (task.in_progress or in_line)
+
+
 def of_tasks(view: View) -> Iterator[Need]:
-    """Tasks whose budget is used up while an agent has them, or a subtask, in progress."""
+    """Tasks whose budget is used up while an agent has them, or a subtask, in progress, or only the budget keeps these
+    in line."""
     tx = view.call.tx
     for task in tx.tasks.budgeted():
         project = tx.projects.find(task.project_id) if task.project_id in view.projects else None
         if project is None or not project.active:
             continue
         tree = tx.tasks.tree(task.root_id)
-        waiting = [each for each in (task, *tree.descendants(task)) if each.in_progress and each.assignee_id]
+        waiting = [each for each in (task, *tree.descendants(task)) if _waits(each, project.settings.start)]
         name = budgets.of_task(task).used_up(spent_for(tx, tree, task)) if waiting else None
         if name is None:
             continue
