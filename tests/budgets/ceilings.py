@@ -72,7 +72,7 @@ _GIT_PROCESSES = {
     "keep its work": 28,
     "check it out": 12,
     "look whether it can be merged": 18,
-    "merge it": 9,
+    "merge it": 10,
     "clear up": 15,
 }
 

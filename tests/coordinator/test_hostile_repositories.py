@@ -30,7 +30,7 @@ from tests.repositories import Repository
 from toryo.coordinator import task_worktrees, worktrees
 from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.task_worktrees import Place
-from toryo.coordinator.worktrees import Trouble, Worktree
+from toryo.coordinator.worktrees import Trouble, Worktree, views
 from toryo.coordinator.worktrees.launch_repositories import repository_of
 from toryo.coordinator.worktrees.repository import formatted
 
@@ -499,6 +499,19 @@ def test_a_link_to_another_repository_in_place_of_objects_or_branches_is_refused
     with pytest.raises(Trouble):
         make(repository, place, "tsk_1")
     assert not list(place.rglob("secret"))
+
+
+@pytest.mark.parametrize("name", ["HEAD", "index", "packed-refs", "info/sparse-checkout"])
+def test_a_pipe_for_which_git_would_wait_is_named_at_once(
+    repository: Repository, place: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(views, "LONG", 0.5)
+    worktree = make(repository, place)
+    pipe = repository_of(worktree.path) / name
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    assert str(pipe) in refused("named pipe", kept, worktree)
+    assert worktrees.discard(worktree).commit is None
 
 
 def test_a_repository_that_was_led_elsewhere_is_refused_and_says_by_what(

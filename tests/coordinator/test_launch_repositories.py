@@ -44,7 +44,15 @@ from toryo.coordinator.process_start import Starter
 from toryo.coordinator.providers import configured
 from toryo.coordinator.sandbox import View, Walled
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Trouble, Worktree, commits_and_diffs, moved_bases, views
+from toryo.coordinator.worktrees import (
+    Trouble,
+    Worktree,
+    clean_checkouts,
+    combining,
+    commits_and_diffs,
+    moved_bases,
+    views,
+)
 from toryo.coordinator.worktrees.clean_checkouts import check_out
 from toryo.coordinator.worktrees.launch_repositories import create, repository_of
 from toryo.coordinator.worktrees.repository import one_act, open_checkout
@@ -278,6 +286,68 @@ def test_branches_and_stashes_that_exist_nowhere_else_are_named_and_not_removed(
     refused("branch idea", worktrees.remove, worktree)
     worktrees.remove(worktree, force=True)
     assert list(place.iterdir()) == []
+
+
+def _vanished(repository: Repository, place: Path, *, branch: str | None = None) -> tuple[Worktree, str]:
+    """A worktree whose directory was removed before what its agent committed there was kept; and that commit."""
+    worktree = worked(repository, place, new="x\n")
+    if branch is not None:
+        repository.git("checkout", "--quiet", "-b", branch, at=worktree.path)
+        repository.commit("idea", at=worktree.path, idea="x\n")
+        repository.git("checkout", "--quiet", worktree.branch, at=worktree.path)
+    commit = repository.commit("late", at=worktree.path, late="x\n")
+    shutil.rmtree(worktree.path)
+    return worktree, commit
+
+
+def _refs_with(repository: Repository, commit: str) -> list[str]:
+    return repository.git("for-each-ref", "--format=%(refname)", f"--contains={commit}").split()
+
+
+@pytest.mark.parametrize("begin", ["keep", "remove", "merge"])
+def test_commits_of_an_agent_are_not_lost_with_its_directory(repository, place, begin) -> None:
+    worktree, commit = _vanished(repository, place)
+    if begin == "keep":
+        assert kept(worktree).head_commit == commit
+    elif begin == "remove":
+        refused("commits that are in no other branch", worktrees.remove, worktree)
+    merged(worktree)
+    worktrees.remove(worktree)
+    assert repository.git("merge-base", "--is-ancestor", commit, "main") == ""
+    assert list(place.iterdir()) == []
+
+
+def test_a_discard_tells_the_commits_and_branches_of_a_vanished_directory(repository, place) -> None:
+    worktree, commit = _vanished(repository, place, branch="idea")
+    found = worktrees.discard(worktree)
+    assert found.commit == commit
+    assert "gone: branch idea" in found.message
+
+
+def test_branches_of_a_vanished_directory_are_kept_and_told_where_it_is_made_again(repository, place) -> None:
+    worktree, commit = _vanished(repository, place, branch="idea")
+    idea = repository.git("--git-dir", str(repository_of(worktree.path)), "rev-parse", "idea")
+    (note,) = make(repository, place).notes
+    assert repository.git("rev-parse", worktree.branch) == commit
+    (ref,) = _refs_with(repository, idea)
+    assert f"branch idea ({ref})" in note
+    assert make(repository, place).notes == ()
+
+
+def test_commits_of_a_vanished_directory_are_kept_where_a_person_has_committed_to_its_branch_as_well(
+    repository, place
+) -> None:
+    worktree, commit = _vanished(repository, place)
+    repository.git("checkout", "--quiet", worktree.branch)
+    persons = repository.commit("a person's", b="theirs\n")
+    repository.git("checkout", "--quiet", "main")
+    refused("commits that are not on", worktrees.remove, worktree)
+    (note,) = make(repository, place).notes
+    (ref,) = _refs_with(repository, commit)
+    assert f"({ref})" in note
+    assert repository.git("rev-parse", worktree.branch) == persons
+    repository.git("gc", "--quiet", "--prune=now")
+    assert repository.git("cat-file", "-t", commit) == "commit"
 
 
 # --- what an agent writes into its repository -------------------------------------------------------------------------
@@ -582,6 +652,22 @@ def test_what_an_agent_added_although_it_is_ignored_and_what_it_does_not_want_ch
     ]
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_what_an_agent_changes_in_a_file_that_it_did_not_want_checked_out_before_is_kept(
+    repository, place, ended
+) -> None:
+    worktree = make(repository, place)
+    repository.git("sparse-checkout", "set", "--no-cone", "/a", at=worktree.path)
+    (worktree.path / "a").write_text("two\n")
+    assert kept(worktree).files_changed == 1
+    if ended:
+        repository.git("sparse-checkout", "disable", at=worktree.path)
+    (worktree.path / "b").write_text("edited\n")
+    assert worktrees.unkept(worktree) != ""
+    assert kept(worktree).files_changed == 2
+    assert repository.git("show", f"{worktree.branch}:b") == "edited"
+
+
 def test_what_an_agent_added_and_deleted_again_hides_nothing_else_that_it_added(repository, place) -> None:
     repository.commit(__gitignore="*.log\n")
     worktree = make(repository, place)
@@ -629,6 +715,37 @@ def test_a_clean_checkout_has_what_would_be_merged_and_nothing_else(repository, 
     merged(worktree)
     worktrees.remove(worktree)
     assert list(place.iterdir()) == []
+
+
+def _in_a_subdirectory(repository: Repository, place: Path) -> Worktree:
+    (repository.path / "inner").mkdir()
+    (repository.path / "inner" / "file").write_text("x\n")
+    repository.commit(__gitignore="/inner/out\n")
+    return worktrees.make(repository.path / "inner", place, "t1")
+
+
+def test_checks_of_a_project_in_a_subdirectory_run_there(repository, place) -> None:
+    worktree = _in_a_subdirectory(repository, place)
+    (worktree.working_directory / "new").write_text("x\n")
+    clean = check_out(worktree, None)
+    assert (clean.working_directory / "new").read_text() == "x\n"
+    assert clean_checkouts.ignored_paths(worktree, clean, ["out", "file"]) == {"out"}
+    assert clean_checkouts.to_base(worktree, clean) == clean.working_directory
+
+
+def test_a_link_in_place_of_the_projects_directory_leads_neither_checks_nor_launches_to_where_it_points(
+    repository, place
+) -> None:
+    worktree = _in_a_subdirectory(repository, place)
+    shutil.rmtree(worktree.working_directory)
+    worktree.working_directory.symlink_to(repository.path / "inner")
+    commit = kept(worktree).head_commit
+    for words in (
+        refused("leads to", check_out, worktree, None),
+        refused("leads to", worktrees.make, repository.path / "inner", place, "t1"),
+        refused("leads to", combining.check_out, open_checkout(repository.path / "inner"), place / "queue", commit),
+    ):
+        assert str(repository.path / "inner") in words
 
 
 def test_of_a_vanished_directory_what_is_committed_is_checked(repository, place) -> None:

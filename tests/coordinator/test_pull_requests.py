@@ -189,6 +189,20 @@ def test_commits_with_a_secret_are_not_pushed_also_where_it_was_removed_again(gi
     assert github.open("t1")["state"] == "open"  # where nothing forbids it
 
 
+def test_what_comes_to_the_branch_after_it_was_searched_for_secrets_is_not_pushed_with_it(github, monkeypatch):
+    made, program_for = github.worked(), pull_request_programs.program_for
+
+    def meanwhile(host):
+        github.repository.commit("late", at=made.path, late="ghp_" + "a" * 36)
+        worktrees.diff(made)  # a person looks, and so it comes to the branch
+        return program_for(host)
+
+    monkeypatch.setattr(pull_request_programs, "program_for", meanwhile)
+    github.open("t1", forbid_secrets=True)
+    assert "late" not in github.service.git("ls-tree", "--name-only", "toryo/t1").split()
+    assert "late" in github.repository.git("ls-tree", "--name-only", "toryo/t1").split()
+
+
 def test_a_pull_request_that_is_there_is_used_and_gets_the_new_commits(either):
     made = either.worked()
     first_time = either.open()
@@ -213,7 +227,8 @@ def test_a_coordinator_that_died_between_push_and_report_opens_no_second_one(eit
 def test_a_coordinator_that_died_between_push_and_creation_pushes_the_same_again(github, monkeypatch):
     github.worked()
     checkout = open_checkout(github.repository.path)
-    remotes.push(checkout, remotes.remote_of(checkout, "main"), "toryo/t1")
+    remote, commit = remotes.remote_of(checkout, "main"), github.repository.git("rev-parse", "toryo/t1")
+    remotes.push(checkout, remote, "toryo/t1", commit)
     assert github.open()["number"] == 1
 
 
@@ -520,7 +535,7 @@ def test_work_that_was_merged_before_it_was_asked_for_again_counts_as_merged(git
 def test_only_the_branch_of_a_task_can_be_pushed(github):
     checkout = open_checkout(github.repository.path)
     with pytest.raises(Trouble, match="never pushes"):
-        remotes.push(checkout, remotes.remote_of(checkout, "main"), "main")
+        remotes.push(checkout, remotes.remote_of(checkout, "main"), "main", github.repository.git("rev-parse", "main"))
 
 
 # --- what was found in a review --------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tests.repositories import Repository
 from toryo.coordinator import queue_merges, worktrees
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.sandbox import Walled
-from toryo.coordinator.worktrees import combining
+from toryo.coordinator.worktrees import combining, commits_and_diffs
 from toryo.coordinator.worktrees.repository import open_checkout
 from toryo.output_redaction import Mask
 
@@ -116,6 +116,18 @@ def test_one_entry_is_merged_as_one_commit_and_its_worktree_is_removed(repositor
     assert not (place / PROJECT / "t1").exists()
     assert answer["queue"]["evidence"][0]["outcome"] == "passed"
     untouched(repository, place)
+
+
+def test_checks_of_a_project_in_a_subdirectory_run_there(repository, place, queue):
+    inner = repository.path / "inner"
+    inner.mkdir()
+    (inner / "file").write_text("x\n")
+    repository.commit()
+    worktree = worktrees.make(inner, place / PROJECT, "t1")
+    (worktree.working_directory / "new").write_text("two\n")
+    worktrees.keep(worktree, "Work", "w1")
+    answer = queue("t1", checks=[{"command": "test -f new"}])
+    assert (answer["queue"]["result"], tasks(answer)) == ("merged", ["t1"])
 
 
 def test_a_batch_is_one_commit_on_the_first_parent_history_and_holds_a_merge_of_each(
@@ -515,6 +527,15 @@ def test_the_work_of_subtasks_and_their_task_is_one_commit(repository, place):
     before = repository.git("rev-parse", "main")
     assert tasks(run(job, place)) == ["s1", "t1"]
     assert repository.git("rev-parse", "main^1") == before
+
+
+def test_a_secret_is_found_although_a_person_has_the_work_and_its_attributes_checked_out(repository, place, queue):
+    worktree = worked(repository, place / PROJECT, "t1", **{".gitattributes": "* -diff\n", "new": "ghp_" + "a" * 36})
+    repository.git("switch", "--quiet", "--detach", worktree.branch)
+    answer = queue("t1", checks=[{"diff": {"forbid_secrets": True}}])
+    assert answer["queue"]["result"] == "failed", answer
+    history, _ = commits_and_diffs.history_of(worktree, repository.git("rev-parse", worktree.branch), 1_000_000)
+    assert "ghp_" in history
 
 
 def test_a_secret_that_a_commit_of_the_work_adds_and_the_next_one_removes_is_not_merged(repository, place, queue):

@@ -235,6 +235,20 @@ def test_a_merge_takes_what_nobody_kept_along_and_done_again_after_a_crash_says_
     assert repository.state() == before
 
 
+def test_what_is_committed_after_it_was_looked_at_is_not_merged_with_it(repository, place, monkeypatch):
+    worktree = worked(repository, place / PROJECT, new="x\n")
+    look = task_worktrees._refuse_unchecked
+
+    def meanwhile(*given):
+        look(*given)
+        repository.commit("late", at=worktree.path, late="x\n")
+
+    monkeypatch.setattr(task_worktrees, "_refuse_unchecked", meanwhile)
+    told = task_worktrees.run(job(repository, place, "merge", order=since(repository, place, "t1")), place)
+    assert "has changed in this moment" in told["trouble"]
+    assert repository.git("ls-tree", "--name-only", "main").split() == ["a", "b"]
+
+
 def test_a_merge_without_a_message_is_called_by_the_tasks_title_and_its_branch(repository, place):
     worked(repository, place / PROJECT, "t1", new="two\n")
     assert task_worktrees.run(job(repository, place, "merge", order=order(place, "t1")), place)["done"]

@@ -404,6 +404,20 @@ def test_a_lock_that_a_killed_git_left_on_a_branch_is_named(repository, place, m
     assert kept(worktree).files_changed == 1
 
 
+def test_a_merge_that_a_lock_on_its_target_stops_leaves_the_checkout_there_as_it_was(repository, place, monkeypatch):
+    monkeypatch.setattr(running, "LOCKED_FOR", 0.1)
+    worktree = worked(repository, place, a="two\n", new="new")
+    (repository.path / "mine").write_text("mine")
+    repository.git("add", "mine")
+    (repository.path / "b").write_text("not staged")
+    before, lock = repository.state(), repository.path / ".git" / "refs" / "heads" / "main.lock"
+    lock.touch()
+    assert str(lock) in refused("cannot be merged into there", worktrees.merge, worktree, "merge it")
+    assert repository.state() == before
+    lock.unlink()
+    assert merged(worktree).commit == repository.git("rev-parse", "main")
+
+
 def test_a_lock_that_an_agents_git_left_on_its_index_keeps_no_work_from_being_kept(repository, place):
     worktree = make(repository, place)
     (worktree.path / "new").write_text("x")
@@ -573,6 +587,16 @@ def test_settings_of_the_user_change_nothing(repository, place):
     assert "+++ b/new\n" in worktrees.diff(worktree).patch
     assert merged(worktree).commit == repository.git("rev-parse", "HEAD")
     assert repository.git("stash", "list") == ""
+
+
+def test_a_stash_of_a_person_whose_git_shows_it_keeps_no_work_from_being_kept_and_merged(repository, place):
+    repository.git("config", "--global", "status.showStash", "true")
+    (repository.path / "a").write_text("later\n")
+    repository.git("stash", "--quiet")
+    worktree = make(repository, place)
+    (worktree.path / "new").write_text("new")
+    assert kept(worktree).trouble == ""
+    assert merged(worktree).commit == repository.git("rev-parse", "main")
 
 
 def test_the_middle_of_a_merge_is_left_as_it_is_and_reported(repository, place):
@@ -907,6 +931,57 @@ def test_work_is_merged_into_another_branch_in_another_worktree(repository, plac
     refused("into itself", worktrees.merge, worktree, "m", worktree.branch)
 
 
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_from_a_worktree_of_a_bare_repository_nothing_is_checked_out_into_its_git_directory(
+    repository, place, tmp_path, elsewhere
+):
+    bare, project, other = tmp_path / "project.git", tmp_path / "dev", tmp_path / "other"
+    repository.git("clone", "--quiet", "--bare", ".", str(bare))
+    repository.git("worktree", "add", "--quiet", "-b", "dev", str(project), "main", at=bare)
+    if elsewhere:
+        repository.git("worktree", "add", "--quiet", str(other), "main", at=bare)
+    worktree = worktrees.make(project, place, "t1")
+    (worktree.path / "hooks").mkdir()
+    (worktree.path / "hooks" / "post-checkout").write_text("#!/bin/sh\n")
+    (worktree.path / "a").write_text("two\n")
+    kept(worktree)
+    assert merged(worktree, into="main").target == (other if elsewhere else None)
+    assert repository.git("show", "main:a", at=bare) == "two"
+    assert not (bare / "a").exists()
+    assert not (bare / "hooks" / "post-checkout").exists()
+    if elsewhere:
+        assert repository.git("status", "--porcelain", at=other) == ""
+
+
+def test_a_target_in_a_main_checkout_that_nothing_leads_to_is_refused_and_stays(repository, place, tmp_path):
+    apart, project, main = tmp_path / "apart.git", tmp_path / "dev", tmp_path / "main"
+    repository.git("clone", "--quiet", f"--separate-git-dir={apart}", ".", str(main))
+    repository.git("worktree", "add", "--quiet", "-b", "dev", str(project), at=main)
+    worktree = worktrees.make(project, place, "t1")
+    (worktree.path / "new").write_text("new")
+    kept(worktree)
+    before = repository.git("rev-parse", "main", at=main)
+    refused("main checkout", worktrees.merge, worktree, "merge it", "main")
+    assert repository.git("rev-parse", "main", at=main) == before
+    assert not (apart / "new").exists()
+    assert merged(worktree).target == project
+
+
+def test_a_target_whose_checkout_is_missing_just_now_is_refused_and_stays(repository, place, tmp_path):
+    repository.git("worktree", "add", "--quiet", "-b", "release", str(tmp_path / "disk"))
+    worktree = worked(repository, place, new="new")
+    before = repository.state()
+    (tmp_path / "disk").rename(tmp_path / "unmounted")
+    refused("Mount the disk", worktrees.merge, worktree, "merge it", "release")
+    (tmp_path / "disk").mkdir()  # where it is mounted
+    refused("Mount the disk", worktrees.merge, worktree, "merge it", "release")
+    (tmp_path / "disk").rmdir()
+    (tmp_path / "unmounted").rename(tmp_path / "disk")
+    assert repository.state() == before
+    assert merged(worktree, into="release").target == tmp_path / "disk"
+    assert repository.git("status", "--porcelain", at=tmp_path / "disk") == ""
+
+
 def test_a_conflict_names_the_files_and_leaves_everything_as_it_was(repository, place):
     worktree = worked(repository, place, a="mine\n", ok="x")
     repository.commit(a="theirs\n")
@@ -1015,6 +1090,45 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
     ]
     monkeypatch.setattr(merging, "ATTEMPTS", 0)
     refused("changed 0 times", worktrees.merge, worktree, "m")
+
+
+def test_a_person_who_switches_branches_while_a_merge_waits_for_their_git_keeps_the_other_branch(
+    repository, place, monkeypatch
+):
+    repository.git("branch", "feature")
+    worktree = worked(repository, place, new="new")
+    lock, before = repository.path / ".git" / "index.lock", repository.git("rev-parse", "main")
+    lock.touch()
+
+    def switches(seconds):
+        lock.unlink(missing_ok=True)
+        repository.git("switch", "--quiet", "feature")
+
+    monkeypatch.setattr(time, "sleep", switches)
+    commit = merged(worktree).commit
+    assert repository.git("rev-parse", "main") == commit
+    assert repository.git("rev-parse", "feature") == before
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_a_branch_to_which_a_person_switches_in_the_moment_of_a_merge_is_named_and_no_merge_is_told(
+    repository, place, monkeypatch
+):
+    repository.git("branch", "feature")
+    worktree = worked(repository, place, new="new")
+    before, once = repository.git("rev-parse", "main"), running.Git._once
+
+    def switches(git, arguments, *more):
+        if arguments[0] == "merge":
+            repository.git("switch", "--quiet", "feature")
+        return once(git, arguments, *more)
+
+    monkeypatch.setattr(running.Git, "_once", switches)
+    words = refused("feature was moved", worktrees.merge, worktree, "merge it")
+    assert repository.git("rev-parse", "main") == before
+    assert "git reset --keep feature@{1}" in words
+    repository.git("reset", "--quiet", "--keep", "feature@{1}")
+    assert repository.git("rev-parse", "feature") == before
 
 
 @pytest.mark.deep

@@ -50,18 +50,18 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     if left:
         raise Trouble(" ".join(left))
     checkout = open_checkout(own.repository)
-    _refuse_secrets(job, checkout, own)
+    last = tip(checkout.git, own.branch)  # read once: what is pushed is what was searched
+    _refuse_secrets(job, own, last)
     remote = remotes.remote_of(checkout, into)
     remotes.refuse_other(remote, directory / job.project_id)
     program = pull_request_programs.program_for(remote.host)
     there = (remote.host, remote.path, own.branch)
     other = not job.options.get("into")
-    last = tip(checkout.git, own.branch)
     found = _usable(
         program.find(*there), remote.branch, lambda head: last is not None and _has(checkout, head, last), other=other
     )
     if found is None or found.state == "open":
-        remotes.push(checkout, remote, own.branch)
+        remotes.push(checkout, remote, own.branch, last)
     if found is None:
         title, text = mask(str(job.options.get("title") or job.task_id)), mask(str(job.options.get("body") or ""))
         try:
@@ -74,9 +74,8 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     return _after_merge(job, directory, told) if found.state == "merged" else {"done": True, "pull_request": told}
 
 
-def _refuse_secrets(job: WorktreeJob, checkout: Checkout, own: Worktree) -> None:
+def _refuse_secrets(job: WorktreeJob, own: Worktree, commit: str | None) -> None:
     """A pull request shows every commit, whatever was checked before the last one. Raises Trouble."""
-    commit = tip(checkout.git, own.branch)
     if not job.options.get("forbid_secrets") or commit is None:
         return
     history, truncated = commits_and_diffs.history_of(own, commit, task_worktrees.LARGEST_SEARCHED)

@@ -161,8 +161,8 @@ async def _unless(stop: asyncio.Event, work: Any) -> Any:
 
 @one_act()
 def _combined(job: WorktreeJob, directory: Path, target: str) -> tuple[Found, Checkout, Combined]:
-    found, repository = _mergeable(job, directory)
-    checkout = open_checkout(repository)
+    found, project = _mergeable(job, directory)
+    checkout = open_checkout(project)
     combined = combining.combine(checkout, target, found.entries, job.job_id)
     for span in combined.spans:
         if span.after == span.before:  # the target contains all of it, perhaps since an earlier attempt
@@ -178,9 +178,10 @@ def _with(checkout: Checkout, found: Found, name: str, target: str) -> str | Non
 
 
 def _mergeable(job: WorktreeJob, directory: Path) -> tuple[Found, Path]:
-    """What can be merged, and the repository that it is in. Commits what is left uncommitted in worktrees."""
-    found, repository = Found(str(job.options["into"])), Path(job.working_directory).expanduser()
-    first = True
+    """What can be merged, and the project's directory in the repository that it is in. Commits what is left uncommitted
+    in worktrees."""
+    found, project = Found(str(job.options["into"])), Path(job.working_directory).expanduser()
+    repository, first = project, True
     for each in job.options.get("entries") or ():
         works: list[Work] = []
         entry_id = str(each["entry_id"])
@@ -190,6 +191,7 @@ def _mergeable(job: WorktreeJob, directory: Path) -> tuple[Found, Path]:
                 worktree = task_worktrees.worktree_of(job, str(item["task_id"]), str(item["path"]), directory)
                 if worktree is not None and first:
                     repository, first = worktree.repository, False
+                    project = repository / worktree.subdirectory
                 work = _work(job, item, worktree, found, repository, covers=covers)
             except Trouble as trouble:
                 if not covers:
@@ -200,7 +202,7 @@ def _mergeable(job: WorktreeJob, directory: Path) -> tuple[Found, Path]:
         if works and entry_id not in found.unfit and not all(work.covers for work in works):
             author = worktrees.person(str(each.get("by") or "toryo"), str(each.get("name") or ""), str(each["email"]))
             found.entries.append(Entry(entry_id, tuple(works), author))
-    return found, repository
+    return found, project
 
 
 def _work(
@@ -228,9 +230,10 @@ def _work(
     into = str(job.options["into"])
     if worktree.branch == into:
         raise Trouble(f"{into} cannot be merged into itself. Choose another branch.")
-    left = not covers and worktree.path.is_dir()
-    if left and (trouble := worktrees.commit(worktree, f"Work on {worktree.name}", "Toryo")):
-        raise Trouble(trouble)
+    there, words = worktree.path.is_dir(), f"Work on {worktree.name}"
+    left = not covers and (worktrees.commit(worktree, words, "Toryo") if there else worktrees.unkept(worktree))
+    if left:
+        raise Trouble(left)
     commit = tip(open_checkout(repository).git, worktree.branch)
     if commit is None:
         raise Trouble(

@@ -29,7 +29,8 @@ from toryo.coordinator.worktrees import (
     Worktree,
     clean_checkouts,
 )
-from toryo.coordinator.worktrees.repository import one_act
+from toryo.coordinator.worktrees.paths import tip
+from toryo.coordinator.worktrees.repository import one_act, open_checkout
 from toryo.formats.yaml_documents import Mistake, Mistakes
 
 Isolation = Literal["none", "worktree"]
@@ -164,9 +165,9 @@ CHANGED_LATE = (
 )
 
 
-def _refuse_unchecked(worktree: Worktree, task_id: str) -> None:
+def _refuse_unchecked(worktree: Worktree, task_id: str, commit: str | None) -> None:
     """Raises Unchecked if what would be merged is not what has passed."""
-    changed = clean_checkouts.changed_since(worktree)
+    changed = clean_checkouts.changed_since(worktree, commit)
     if changed is not None:
         raise Unchecked(
             f"{worktree.branch} has changed since its checks passed ({some(changed) or 'its files are others now'}). "
@@ -335,14 +336,15 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
     """Merges into the branch that the person saw, even if the branch recorded here has changed since."""
     if trouble := worktrees.commit(worktree, f"Work on {worktree.name}", job.asked_by):
         raise Trouble(trouble)
+    commit = tip(open_checkout(worktree.repository).git, worktree.branch)
     if not job.options.get("anyway"):
-        _refuse_unchecked(worktree, str(each["task_id"]))
+        _refuse_unchecked(worktree, str(each["task_id"]), commit)
     title = str(each.get("title") or each["task_id"])
     subject = "".join(each if each.isprintable() else " " for each in title)  # agents write titles; git reads lines
     words = str(job.options.get("message") or f"{subject} ({worktree.branch})")
     into = job.options.get("into") or each.get("into")
     author = worktrees.person(job.asked_by, job.name, job.email)
-    return worktrees.merge(worktree, words, into, author, each.get("accepts"))
+    return worktrees.merge(worktree, words, into, author, each.get("accepts"), only=commit)
 
 
 def _rest_of_a_merge(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | None:

@@ -4,6 +4,7 @@ servers.
 `creating` creates worktrees and `paths` finds them. `launch_repositories` has the repository that each has of its own,
 `views` how the Coordinator sees what its agent has left there. `commits_and_diffs` commits an agent's work and shows
 it, `clean_checkouts` checks it out to be checked, `moved_bases` finds what nobody has merged.
+`vanished_directories` saves what is left of one whose directory is gone.
 `remotes` pushes a branch for a pull request. `merging_subtasks` merges the work of subtasks into a worktree, or begins
 a merge there that conflicts (`conflict_marks`),
 `merging` a task's work into a branch when a person orders it. `removing` removes and discards. `disk` finds used

@@ -27,7 +27,7 @@ from toryo.coordinator.worktrees.commits_and_diffs import Diff
 from toryo.coordinator.worktrees.creating import alone, refuse_filters
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import begin, fill, git_of, repository_of, seen_of
-from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, readable_name, tip
+from toryo.coordinator.worktrees.paths import Worktree, check_place, clear, inside, project_in, readable_name, tip
 from toryo.coordinator.worktrees.repository import Checkout, open_checkout
 from toryo.coordinator.worktrees.views import view
 
@@ -94,8 +94,7 @@ def check_out(worktree: Worktree, limit: int | None, prepared_by: str = "") -> C
             if _record_of(place).exists() or key:
                 _empty(place)
             fill(checkout, place, commit, clean=True)
-    working = place / checkout.subdirectory
-    working.mkdir(parents=True, exist_ok=True)
+    working = project_in(place, worktree.subdirectory)
     return Clean(place, working, commit, tree, changes, "" if prepared else key, changed)
 
 
@@ -117,14 +116,14 @@ def to_base(worktree: Worktree, clean: Clean) -> Path | None:
     checkout, place = open_checkout(worktree.repository), clean.top
     with alone(place.parent):
         fill(checkout, place, clean.changes.base if clean.changes is not None else worktree.base_commit)
-    working = place / checkout.subdirectory
-    return working if working.is_dir() else None
+    working = place / worktree.subdirectory
+    return project_in(place, worktree.subdirectory) if working.is_dir() else None
 
 
 def ignored_paths(worktree: Worktree, clean: Clean, names: Sequence[str]) -> frozenset[str]:
     """Which of these paths, from the project's directory, git ignores in the checkout as it is now."""
     checkout = open_checkout(worktree.repository)
-    paths = {os.path.normpath(PurePosixPath(checkout.subdirectory, each)): each for each in names}
+    paths = {os.path.normpath(PurePosixPath(worktree.subdirectory, each)): each for each in names}
     within = [each for each in paths if not each.startswith("..")]
     found = git_of(checkout, clean.top).ask("check-ignore", "--no-index", "-z", "--stdin", given="\0".join(within))
     return frozenset(paths[each] for each in found.names if each in paths)
@@ -158,15 +157,15 @@ def found_only_here(worktree: Worktree) -> tuple[str, ...]:
     return ()
 
 
-def changed_since(worktree: Worktree) -> tuple[str, ...] | None:
-    """The files of the branch that are not as they were when they passed; None if all are, or if nothing has passed.
-    Raises Trouble or OSError."""
+def changed_since(worktree: Worktree, commit: str | None = None) -> tuple[str, ...] | None:
+    """The files of a commit (of the branch, if none is named) that are not as they were when they passed; None if all
+    are, or if nothing has passed. Raises Trouble or OSError."""
     try:
         passed = _passed(worktree).read_bytes().decode()
     except FileNotFoundError:
         return None
     checkout = open_checkout(worktree.repository)
-    now = checkout.git("rev-parse", f"refs/heads/{worktree.branch}^{{tree}}")
+    now = checkout.git("rev-parse", f"{commit or f'refs/heads/{worktree.branch}'}^{{tree}}")
     if now == passed:
         return None
     # What has passed is known where it was checked.

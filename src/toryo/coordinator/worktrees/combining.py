@@ -31,6 +31,7 @@ from toryo.coordinator.worktrees.paths import (
     joined,
     note,
     noted_repository,
+    project_in,
     readable_name,
     tip,
     unnote,
@@ -262,9 +263,7 @@ def check_out(checkout: Checkout, path: Path, commit: str) -> Path:
         _drop(checkout, path)
         note(checkout, path, None, commit)
         check_out_detached(checkout, path, commit)
-    working = path / checkout.subdirectory
-    working.mkdir(parents=True, exist_ok=True)
-    return working
+    return project_in(path, checkout.subdirectory)
 
 
 def put_away(checkout: Checkout, path: Path) -> None:

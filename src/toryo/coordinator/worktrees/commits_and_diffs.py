@@ -8,6 +8,7 @@ configuration there names, and agents write there.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
@@ -16,9 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toryo.check_names import some
-from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases
+from toryo.coordinator.worktrees import conflict_marks, inner_repositories, moved_bases, vanished_directories
 from toryo.coordinator.worktrees.git import LONG, TIME_LIMIT, Answer, Git, Trouble, explain
-from toryo.coordinator.worktrees.launch_repositories import fetch, hold, unknown_refs
+from toryo.coordinator.worktrees.launch_repositories import fetch, hold, said, unknown_refs
 from toryo.coordinator.worktrees.moved_bases import MovedBase
 from toryo.coordinator.worktrees.paths import (
     Worktree,
@@ -116,6 +117,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     there = inside(worktree)
     if there is None:
         words = f"The directory {worktree.path} is gone. Only the commits on its branch are kept."
+        words = vanished_directories.save(worktree) or words
         return _kept(open_checkout(worktree.repository).git, worktree, None, trouble=words)
     _refuse_unborn(there, worktree)
     with view(worktree, there, keeps=True) as found:
@@ -226,15 +228,18 @@ def merged_diff(
 
 
 def between(git: Git, before: str, after: str, context: int, limit: int, *, history: bool = False) -> Diff:
-    """The changes from one commit to another."""
-    found = _between(git, [before, after], context, limit, head=after, base=before)
-    return _with_history(git, found, limit) if history else found
+    """The changes from one commit to another, with the attributes of the first."""
+    with _as_of(git, before) as aside:
+        found = _between(aside, [before, after], context, limit, head=after, base=before)
+        return _with_history(aside, found, limit) if history else found
 
 
 def history_of(worktree: Worktree, commit: str, limit: int) -> tuple[str, bool]:
     """`Diff.history` of the work up to a commit, and whether it is longer."""
     git = open_checkout(worktree.repository).git
-    return _history(git, _base(git, worktree, commit), commit, limit)
+    base = _base(git, worktree, commit)
+    with _as_of(git, base) as aside:
+        return _history(aside, base, commit, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +258,7 @@ def unkept(worktree: Worktree, *, tells: bool = False) -> str:
     for a view."""
     there = inside(worktree)
     if there is None:
-        return ""
+        return vanished_directories.save(worktree)
     with view(worktree, there, tells=tells) as found:
         links = inner_repositories.links(found.git)
         return _unkept(found, links, _uncommitted(found.git, links))
@@ -263,7 +268,8 @@ def left(worktree: Worktree) -> Left:
     """Everything that is lost with it, at one look."""
     there = inside(worktree)
     if there is None:
-        return Left(branch=tip(open_checkout(worktree.repository).git, worktree.branch))
+        words = vanished_directories.save(worktree)
+        return Left(words, branch=tip(open_checkout(worktree.repository).git, worktree.branch))
     with view(worktree, there, tells=False) as found:
         links = inner_repositories.links(found.git)
         loose = _uncommitted(found.git, links)
@@ -282,7 +288,7 @@ def others(worktree: Worktree) -> tuple[str, ...]:
     """`Left.others`, whether there are changes or not."""
     there = inside(worktree)
     if there is None:
-        return ()
+        return vanished_directories.names(worktree)
     with view(worktree, there, tells=False) as found:
         links = inner_repositories.links(found.git)
         return _others(found, links, _uncommitted(found.git, links))
@@ -536,7 +542,7 @@ def _astray(found: View) -> str:
 
 def _own_refs(found: View) -> tuple[str, ...]:
     known = {found.head, found.tips.last, *found.tips.held.values()}
-    return unknown_refs(found.home, found.there, known) if found.worktree.own else ()
+    return tuple(map(said, unknown_refs(found.home, found.there, known))) if found.worktree.own else ()
 
 
 def _kept(
@@ -584,23 +590,29 @@ def _base(git: Git, worktree: Worktree, head: str, now: str | None = None) -> st
 
 
 def _diff(git: Git, worktree: Worktree, head: str | None, to: str, context: int, limit: int, *, history: bool) -> Diff:
-    """With the attributes of the base: otherwise, an agent that writes `* -diff` into .gitattributes hides its lines
-    from reviewers, and from the limits on its changes.
-
-    Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index,
-    and compares them in reverse.
-    """
+    """With the attributes of the base. What is there is compared in reverse, because the base is the index."""
     head = head or git("rev-parse", to)
     base, after = _base(git, worktree, head), git("write-tree") if to == INDEX else to
+    with _as_of(git, base) as aside:
+        range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
+        found = _between(aside, range_, context, limit, head=head, base=base)
+        return _with_history(aside, found, limit) if history else found
+
+
+@contextlib.contextmanager
+def _as_of(git: Git, base: str) -> Iterator[Git]:
+    """Git that compares with the attributes of this commit: otherwise, an agent that writes `* -diff` into
+    .gitattributes hides its lines from reviewers, from the limits on its changes and from the search for secrets.
+
+    Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index.
+    """
     with tempfile.TemporaryDirectory(prefix="toryo-base-") as place:
         empty = Path(place) / "empty"
         empty.mkdir()
         variables = {**git.variables, "GIT_INDEX_FILE": str(Path(place) / "index"), "GIT_WORK_TREE": str(empty)}
         aside = Git(empty, variables, git.needs)
         aside("read-tree", base)
-        range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
-        found = _between(aside, range_, context, limit, head=head, base=base)
-        return _with_history(aside, found, limit) if history else found
+        yield aside
 
 
 def _with_history(git: Git, found: Diff, limit: int) -> Diff:

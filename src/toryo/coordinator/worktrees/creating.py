@@ -15,9 +15,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from toryo.coordinator.worktrees import commits_and_diffs, moved_bases
+from toryo.coordinator.worktrees import commits_and_diffs, moved_bases, vanished_directories
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.launch_repositories import create, fetch, git_of, hold, repository_of
+from toryo.coordinator.worktrees.launch_repositories import create, hold, repository_of
 from toryo.coordinator.worktrees.paths import (
     PREFIX,
     Worktree,
@@ -34,12 +34,12 @@ from toryo.coordinator.worktrees.paths import (
     joined,
     note,
     noted,
+    project_in,
     safe,
-    tip,
     unnote,
 )
 from toryo.coordinator.worktrees.repository import Checkout, open_checkout
-from toryo.coordinator.worktrees.views import advance, tell_base, tips_of
+from toryo.coordinator.worktrees.views import tell_base, tips_of
 
 HALF_MADE = "initializing"
 """Why git locked a worktree of an older Toryo that it was still making."""
@@ -81,8 +81,9 @@ def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str], 
         found = None
     if found is not None or (is_own(path) and path.is_dir()):
         return _taken(checkout, path, branch, brings=brings)
+    saved = ""
     if is_own(path):
-        _save_commits(checkout, path, branch)
+        saved = vanished_directories.save(described(checkout, path, branch))
     elif noted(path) and repository_of(path).is_dir():  # its maker was killed before every file was there
         forget(checkout, path)
     refs = commits_at(checkout.git, *(f"refs/heads/{each}" for each in (branch, PREFIX.rstrip("/"), *bases)))
@@ -96,7 +97,7 @@ def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str], 
     except BaseException:
         _undo(checkout, path, branch if fresh else None)
         raise
-    return _taken(checkout, path, branch, notes)
+    return _taken(checkout, path, branch, (*notes, saved) if saved else notes)
 
 
 def _check_out(checkout: Checkout, path: Path, branch: str, brings: Sequence[str], *, kept: bool) -> None:
@@ -135,20 +136,11 @@ def _taken(
     worktree = described(checkout, path, branch, notes)
     there = inside(worktree)
     note(checkout, path, worktree.base_branch, worktree.base_commit, own=worktree.own)
-    worktree.working_directory.mkdir(parents=True, exist_ok=True)
+    project_in(path, worktree.subdirectory)
     if worktree.own and brings is not None and there is not None:
         tell_base(checkout, worktree, there, brings)
         commits_and_diffs.catch_up(worktree)
     return worktree
-
-
-def _save_commits(checkout: Checkout, path: Path, branch: str) -> None:
-    """The directory is gone, its repository is not."""
-    there, last = git_of(checkout, path), tip(checkout.git, branch)
-    commit = tip(there, branch)
-    if commit is not None and commit != last:
-        fetch(checkout, path, commit, last)
-        advance(checkout, described(checkout, path, branch), commit)
 
 
 _Tips = Sequence[tuple[str, str | None]]

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,6 +55,7 @@ SETTINGS = (
     "rerere.enabled=false",
     "submodule.recurse=false",
     "diff.ignoreSubmodules=dirty",
+    "status.showStash=false",
     "status.submoduleSummary=false",
     "merge.verifySignatures=false",
     "log.showSignature=false",
@@ -172,14 +173,19 @@ class Git:
         """Whether a question that git answers by its exit code is answered with yes."""
         return self.ask(*arguments).code == 0
 
-    def ask(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> Answer:
-        """Git's answer, also of a failure. Retries while another git blocks it, because then nothing has happened."""
+    def ask(
+        self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT, still: Callable[[], bool] | None = None
+    ) -> Answer:
+        """Git's answer, also of a failure. Retries while another git blocks it, because then nothing has happened; but
+        not once that other git has changed what this is for (`still`)."""
         until = time.monotonic() + LOCKED_FOR
         while True:
             answer = self._once(arguments, os.fsencode(given), seconds)
             if answer.code == 0 or not _BLOCKED.search(answer.errors) or time.monotonic() > until:
                 return answer
             time.sleep(PAUSE)
+            if still is not None and not still():
+                return answer
 
     def beginning(self, most: int, *arguments: str, seconds: float = TIME_LIMIT) -> bytes:
         """The first bytes of what git prints; it is ended when it has more to say."""

@@ -126,7 +126,7 @@ def _configured(checkout: Checkout) -> str:
 def _reached(checkout: Checkout, key: str, value: str) -> str:
     """The address of a remote may be relative to the person's checkout."""
     relative = key.endswith("url") and value.startswith(("./", "../"))
-    return os.path.normpath(checkout.main / value) if relative else value
+    return os.path.normpath((checkout.main or checkout.top) / value) if relative else value
 
 
 def _quoted(text: str) -> str:
@@ -238,18 +238,18 @@ def fetch_answer(checkout: Checkout, objects: Path, commit: str, known: str | No
         return replace(answer, errors=answer.errors.replace(str(offered), str(objects.parent)))
 
 
-def unknown_refs(checkout: Checkout, there: Git, known: Collection[str | None]) -> tuple[str, ...]:
+def unknown_refs(checkout: Checkout, there: Git, known: Collection[str | None]) -> dict[str, str]:
     """The refs in the worktree's repository (branches, tags, stashes, notes …) whose objects the person's does not
-    have. What was fetched there from elsewhere is there. `known`: what the person's has."""
+    have, and these. What was fetched there from elsewhere is there. `known`: what the person's has."""
     lines = there("for-each-ref", "--format=%(objectname) %(refname)").split("\n")
     tips = [line.partition(" ")[::2] for line in lines if not line.partition(" ")[2].startswith("refs/remotes/")]
     asked = "".join(f"{commit}\n" for commit, _ in tips if commit not in known)
     answers = checkout.git("cat-file", "--batch-check", given=asked).splitlines() if asked else []
     missing = {answer.split()[0] for answer in answers if answer.endswith(" missing")}
-    return tuple(_said(name) for commit, name in tips if commit in missing)
+    return {name: commit for commit, name in tips if commit in missing}
 
 
-def _said(ref: str) -> str:
+def said(ref: str) -> str:
     if ref == "refs/stash":
         return "git stash"
     kinds = {"refs/heads/": "branch", "refs/tags/": "tag"}

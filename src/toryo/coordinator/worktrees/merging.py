@@ -8,6 +8,7 @@ branch. If the branch is checked out, git's own fast-forward moves it, which ref
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,14 +20,16 @@ from toryo.coordinator.worktrees.paths import (
     Worktree,
     checkout_of,
     contains,
+    current_branch,
     entries,
     joined,
+    noted_checkout_of,
     readable_name,
     safe,
     signature,
     tip,
 )
-from toryo.coordinator.worktrees.repository import Checkout, content, open_checkout
+from toryo.coordinator.worktrees.repository import Checkout, content, git_directory_of, open_checkout
 
 UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 """How `git status` marks what is still to be resolved."""
@@ -79,11 +82,16 @@ def person(person_id: str, name: str = "", email: str = "") -> Person:
 
 
 def merge(
-    worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO, accepts: str | None = None
+    worktree: Worktree,
+    message: str,
+    into: str | None = None,
+    person: Person = TORYO,
+    accepts: str | None = None,
+    only: str | None = None,
 ) -> Merged | Nothing | Conflict:
     """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
     The message also contains the worktree's name. `accepts`: the commit to which nobody has moved the target, if a
-    person has looked at it.
+    person has looked at it. `only`: the commit that was looked at; another one is not merged.
 
     Raises Trouble, and changes nothing, if the worktree has uncommitted changes, if uncommitted changes in the branch's
     checkout would be overwritten, and if the branch does not exist.
@@ -109,7 +117,7 @@ def merge(
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
     with alone(worktree.path.parent):
         for _ in range(ATTEMPTS):
-            outcome = _attempt(checkout, worktree, target, message)
+            outcome = _attempt(checkout, worktree, target, message, only)
             if outcome is not None:
                 return outcome
     raise Trouble(f"The branch {target} changed {ATTEMPTS} times during the merge. Try again.")
@@ -127,10 +135,17 @@ def merged_before(repository: Path, name: str, into: str, since: str) -> Merged 
     return Merged(found.text, checkout_of(checkout, into), into) if found.text else None
 
 
-def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
+def _attempt(
+    checkout: Checkout, worktree: Worktree, target: str, message: str, only: str | None
+) -> Merged | Nothing | Conflict | None:
     """None if the branch has moved in the meantime."""
     git = checkout.git
     old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
+    if only not in (None, new):
+        raise Trouble(
+            f"{worktree.branch} has changed in this moment: something in {worktree.path} has committed {new[:10]}. "
+            "Nothing was merged. Try again: what is there now is looked at first."
+        )
     if contains(git, old, new):
         return Nothing(old, target, f"{target} already contains everything of {worktree.branch}.")
     tree = joined(git, old, new)
@@ -144,15 +159,34 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
 
 def moved(checkout: Checkout, target: str, commit: str, old: str) -> bool:
     """Moves a branch forward, with its checkout if it has one; False if it is no longer at `old`. Raises Trouble."""
-    place = checkout_of(checkout, target)
-    there = checkout.at(place) if place is not None else None
+    there = _checked_out(checkout, target)
     return _move(checkout, target, commit, old) if there is None else _forward(there, target, commit, old)
+
+
+def _checked_out(checkout: Checkout, target: str) -> Git | None:
+    """Git where the branch is checked out; None if it is nowhere. Raises Trouble if it is where nobody can look now:
+    the files there would stay behind the branch, and the next commit there would take the merge back."""
+    place = noted_checkout_of(checkout, target)
+    if place is None:
+        return None
+    if place == checkout.common:
+        raise Trouble(
+            f"{target} is checked out in the main checkout of {place}, and nothing in {checkout.top} says where that "
+            "is. Switch to another branch there, or make the main checkout the project's working directory."
+        )
+    directory, there = checkout.directory_of(place), checkout.at(place)
+    if there is None or git_directory_of((place / ".git").resolve()) != directory:
+        raise Trouble(
+            f"{target} is checked out in {place}, which is missing or no longer connected with {checkout.top}. Nothing "
+            "was merged. Mount the disk, or run git worktree repair there; if it is gone for good, run git worktree "
+            f"prune in {checkout.top}. Then merge again."
+        )
+    return there
 
 
 def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:
     """Raises Trouble if the branch cannot be moved because of what somebody has not committed, or of a rebase."""
-    place = checkout_of(checkout, target)
-    there = checkout.at(place) if place is not None else None
+    there = _checked_out(checkout, target)
     if there is None:
         _refuse_rebase(checkout, target)
         return
@@ -187,15 +221,49 @@ def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
 def _forward(git: Git, target: str, commit: str, old: str) -> bool:
     """Moves a branch with its checkout. Git checks everything before it changes anything; ignored files are kept,
     too."""
-    if tip(git, target) != old:  # a fast-forward would also succeed from an older commit, to which somebody went back
+
+    def still() -> (
+        bool
+    ):  # from an older commit, to which somebody went back, and on another branch it would succeed, too
+        return git.ask("for-each-ref", "--format=%(objectname)%(HEAD)", f"refs/heads/{target}").text == f"{old}*"
+
+    if not still():
         return False
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
-    merged = git.ask("merge", *options, commit, seconds=LONG)
+    merged = git.ask("merge", *options, commit, seconds=LONG, still=still)
     if merged.code == 0:
+        _refuse_other(git, target, commit)
         return True
-    if tip(git, target) != old:
+    if not still():
         return False
-    raise Trouble(_hindered(git, target, merged.errors))
+    left = _taken_back(git, old, commit)
+    raise Trouble(f"{_hindered(git, target, merged.errors)}{left}")
+
+
+def _taken_back(git: Git, old: str, commit: str) -> str:
+    """Git checks files out before it moves the branch. Where it could not do that (a lock that a killed git left), they
+    are brought back: the person's next commit would have them, and not the merge. Says what could not be."""
+    options = ("--name-only", "--no-renames", "-z")
+    coming = set(git.must("diff-tree", "-r", *options, old, commit).names)
+    others = set(git.must("diff-index", "--cached", *options, commit).names)
+    if not coming or coming & others or git.ask("read-tree", "-m", "-u", commit, old, seconds=LONG).code == 0:
+        return ""
+    return (
+        f" The files of the merge are staged in {git.directory} and could not be taken back: look at git status there."
+    )
+
+
+def _refuse_other(git: Git, target: str, commit: str) -> None:
+    """Raises Trouble if a checkout has moved another branch, to which somebody has switched in the very moment."""
+    now = tip(git, target)
+    if now is not None and contains(git, now, commit):
+        return
+    other = current_branch(git) or "HEAD"
+    raise Trouble(
+        f"{target} was not merged into: somebody switched to {other} in {git.directory} at that moment, and {other} "
+        f"was moved to the merge {commit[:10]} instead. Move {other} back there (git reset --keep "
+        f"{shlex.quote(other)}@{{1}}), then merge again."
+    )
 
 
 def _hindered(git: Git, target: str, errors: str) -> str:
@@ -216,7 +284,7 @@ def _overwrites(target: str, directory: Path, files: tuple[str, ...]) -> str:
 def _refuse_rebase(checkout: Checkout, branch: str) -> None:
     """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
     for entry in entries(checkout):
-        directory = checkout.directory_of(entry.path)
+        directory = checkout.common if entry.path == checkout.common else checkout.directory_of(entry.path)
         for kind in ("rebase-merge", "rebase-apply"):
             if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
                 raise Trouble(

@@ -127,6 +127,20 @@ def inside(worktree: Worktree) -> Git | None:
     )
 
 
+def project_in(path: Path, subdirectory: str) -> Path:
+    """The project's directory in a checkout; made if it is missing. Raises Trouble if something in the work leads out
+    of the checkout there: the next program would work in another directory, perhaps the person's own."""
+    working = path / subdirectory
+    there = working.resolve()
+    if not there.is_relative_to(path.resolve()):
+        raise Trouble(
+            f"{working} leads to {there}, because the work has put a link in its place. Nothing is run there. Remove "
+            "the link in the worktree of the task and restore the directory (git checkout), then commit."
+        )
+    working.mkdir(parents=True, exist_ok=True)
+    return working
+
+
 def check_place(path: Path) -> Path:
     """Where the work in a worktree is checked out to be checked."""
     return path.parent / CHECKS / path.name
@@ -164,10 +178,11 @@ def safe(name: str) -> str:
 
 
 def entries(checkout: Checkout) -> list[Entry]:
-    """Every checkout of the repository; the first is its main one."""
+    """Every checkout of the repository; the first is its main one, if it has one. A main checkout of which nobody here
+    knows where it is has the path of the repository's git directory, where no file is ever checked out."""
     listed = checkout.git.must("worktree", "list", "--porcelain", "-z").output
     main, *others = (_entry(os.fsdecode(part)) for part in listed.split(b"\0\0") if part.strip(b"\0"))
-    return [replace(main, path=checkout.main), *others]
+    return others if checkout.bare else [replace(main, path=checkout.main or checkout.common), *others]
 
 
 def entry_at(checkout: Checkout, path: Path) -> Entry | None:
@@ -178,7 +193,13 @@ def entry_at(checkout: Checkout, path: Path) -> Entry | None:
 
 def checkout_of(checkout: Checkout, branch: str) -> Path | None:
     """Where the branch is checked out, if anywhere: git lets it be in one place at a time."""
-    return next((entry.path for entry in entries(checkout) if entry.branch == branch and entry.path.is_dir()), None)
+    path = noted_checkout_of(checkout, branch)
+    return path if path is not None and path.is_dir() else None
+
+
+def noted_checkout_of(checkout: Checkout, branch: str) -> Path | None:
+    """The same, whether its directory is there just now or not."""
+    return next((entry.path for entry in entries(checkout) if entry.branch == branch), None)
 
 
 def tip(git: Git, branch: str) -> str | None:

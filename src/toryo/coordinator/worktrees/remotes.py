@@ -122,11 +122,11 @@ def refuse_other(remote: Remote, directory: Path) -> None:
     draft.replace(note)
 
 
-def push(checkout: Checkout, remote: Remote, branch: str) -> str:
-    """Pushes a branch, and returns the commit that the remote has now. Raises Trouble if it does not take it."""
+def push(checkout: Checkout, remote: Remote, branch: str, commit: str | None) -> None:
+    """Pushes a branch as it was when it was looked at: at this commit. Raises Trouble if there is none, or if the
+    remote does not take it."""
     if branch == remote.branch:
         raise Trouble(f"{branch} is the branch to merge into. Toryo never pushes to it.")
-    commit = tip(checkout.git, branch)
     if commit is None:
         raise Trouble(f"The branch {branch} was deleted. Restore it: git branch {shlex.quote(branch)} COMMIT")
     kinds = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed", "--no-mirror")
@@ -140,7 +140,6 @@ def push(checkout: Checkout, remote: Remote, branch: str) -> str:
             f"{checkout.top}), then open the pull request again."
         )
     checkout.git.ask("update-ref", f"refs/remotes/{remote.name}/{branch}", commit)
-    return commit
 
 
 def fetch(checkout: Checkout, remote: Remote) -> str:
@@ -170,7 +169,8 @@ def forward(checkout: Checkout, base: str, commit: str, directory: Path) -> None
         if not contains(checkout.git, commit, old):
             raise Trouble(f"{base} in {checkout.top} has commits that its remote does not have.")
         refuse_loss(checkout, base, old, commit)
-        moved(checkout, base, commit, old)
+        if not moved(checkout, base, commit, old):
+            raise Trouble(f"{base} in {checkout.top} was changed just now.")
 
 
 def _online(checkout: Checkout) -> Git:

@@ -17,6 +17,7 @@ from toryo.coordinator.worktrees.git import Git, Trouble
 from toryo.coordinator.worktrees.launch_repositories import fetch
 from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, forget, inside, tip, unnote
 from toryo.coordinator.worktrees.repository import Checkout, open_checkout
+from toryo.coordinator.worktrees.vanished_directories import left_repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _head(worktree: Worktree, last: str | None) -> str | None:
     """What an agent has checked out, which the person's repository has from now on. What cannot be read or fetched is
     lost with the rest."""
     try:
-        there = inside(worktree)
+        there = inside(worktree) or left_repository(worktree)
         head = last if there is None else there("rev-parse", "HEAD")
         if worktree.own and head is not None and head != last:
             fetch(open_checkout(worktree.repository), worktree.path, head, last)

@@ -82,13 +82,9 @@ class Checkout:
     """What the repository's own configuration says. Data: nothing of it is run."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What is taken from it, as variables of git."""
-
-    @property
-    def main(self) -> Path:
-        """Where the repository's main checkout is, if it has one."""
-        if self.directory == self.common:
-            return self.top
-        return self.common.parent if self.common.name == ".git" else self.common
+    main: Path | None = None
+    """Where the repository's main checkout is; None if it has none (`bare`), or if nothing here says where it is."""
+    bare: bool = False
 
     def at(self, path: Path) -> Git | None:
         """Git in another checkout of the repository; None if the repository has none there."""
@@ -170,9 +166,12 @@ def _opened(repository: Path) -> Checkout:
         )
     _refuse_redirected(directory, common)
     _refuse_links(directory, common)
-    config = _read(common / "config")
-    if config.get("extensions.worktreeconfig", "false").lower() in ("true", "yes", "on", "1"):
+    config = of_main = _read(common / "config")
+    if _is_on(config, "extensions.worktreeconfig"):
+        of_main = {**config, **_read(common / "config.worktree")}
         config = {**config, **_read(directory / "config.worktree")}
+    bare = directory != common and _is_on(of_main, "core.bare")
+    main = top if directory == common else None if bare else _main_checkout(common, of_main)
     try:
         apart = _StandIn(common, config, common)
     except OSError as problem:
@@ -187,10 +186,21 @@ def _opened(repository: Path) -> Checkout:
         "GIT_WORK_TREE": str(top),
         **settings,
     }
-    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config, settings)
+    checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config, settings, main, bare)
     if not checkout.git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
         raise Trouble(f"The repository {top} has no commit yet. Create a first commit there.")
     return checkout
+
+
+def _is_on(config: Mapping[str, str], key: str) -> bool:
+    return config.get(key, "false").lower() in ("true", "yes", "on", "1")
+
+
+def _main_checkout(common: Path, config: Mapping[str, str]) -> Path | None:
+    """The main checkout, as seen from another one. Only a directory whose `.git` is this repository is one: a guess
+    would check files out into the git directory, hooks among them."""
+    place = (common / config.get("core.worktree", "..")).resolve()
+    return place if git_directory_of((place / ".git").resolve()) == common else None
 
 
 def _refuse_redirected(directory: Path, common: Path) -> None:
@@ -202,27 +212,41 @@ def _refuse_redirected(directory: Path, common: Path) -> None:
         )
 
 
-def _refuse_links(directory: Path, common: Path) -> None:
-    """A symbolic link among objects or branches shows another repository's as this one's. git makes none."""
+def _refuse_links(directory: Path, common: Path, *more: str) -> None:
+    """A symbolic link among objects or branches shows another repository's as this one's, and git waits for a named
+    pipe. git makes neither. `more`: what else is looked at."""
     for folder in dict.fromkeys((directory, common)):
-        for name in ("HEAD", "index", *LINKS):
-            link = _link_in(folder / name)
-            if link is not None:
+        for name in ("HEAD", "index", *LINKS, *more):
+            found = _unfit_in(folder / name)
+            if found is not None and found.is_symlink():
                 raise Trouble(
-                    f"{link} is a symbolic link, which git does not create and which may show files of another "
+                    f"{found} is a symbolic link, which git does not create and which may show files of another "
                     "repository. Replace it with the file or directory that it points to, or remove it."
+                )
+            if found is not None:
+                raise Trouble(
+                    f"{found} is neither a file nor a directory (but perhaps a named pipe), which git does not create "
+                    "and for which it would wait. Remove it."
                 )
 
 
-def _link_in(path: Path) -> Path | None:
-    if path.is_symlink():
+def _unfit_in(path: Path) -> Path | None:
+    if _is_unfit(path):
         return path
     for at, folders, names in os.walk(path):
         for name in (*folders, *names):
             found = Path(at, name)
-            if found.is_symlink():
+            if _is_unfit(found):
                 return found
     return None
+
+
+def _is_unfit(path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # gone meanwhile, or never there
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def git_directory_of(file: Path) -> Path | None:
@@ -278,7 +302,7 @@ def _removed(place: Path, owner: int) -> None:
 def beside(checkout: Checkout, directory: Path, path: Path) -> Git:
     """Git in a checkout whose git directory is a repository of its own, beside that of the checkout. Settings, excluded
     files and attributes are those of the checkout: an agent writes in the other."""
-    _refuse_links(directory, directory)
+    _refuse_links(directory, directory, "info", *(each.name for each in directory.glob("sharedindex.*")))
     stand_in = _StandIn(directory, files_only(checkout.config), checkout.common)
     variables = {"GIT_DIR": str(directory), "GIT_COMMON_DIR": str(stand_in.path), "GIT_WORK_TREE": str(path)}
     return Git(path, {**checkout.settings, **variables}, stand_in)

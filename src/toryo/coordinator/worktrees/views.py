@@ -77,6 +77,8 @@ class View:
     """Whether the index, before anything is staged, is another than that of `head`."""
     conflicts: bool | None = None
     """Whether the agent's index has what is not resolved; None where that could not be told."""
+    skipped: tuple[str, ...] = ()
+    """What is missing because of the agent's sparse checkout."""
 
     @property
     def index(self) -> Path:
@@ -103,8 +105,15 @@ class View:
         return replace(self, head=commit)
 
     def save(self) -> None:
-        """The next view begins with this index."""
-        _replaced(self.index, seen_of(self.worktree.path) / "index")
+        """The next view begins with this index, but looks for itself what the agent's sparse checkout leaves out then:
+        changes in such a file would not be seen."""
+        index = self.index
+        if self.skipped:
+            index = Path(shutil.copy2(index, self.place / "saved"))
+            git = self.git.having(GIT_INDEX_FILE=str(index))
+            left = set(self.skipped).intersection(git.must("ls-files", "-z").names)
+            git("update-index", "--no-skip-worktree", "-z", "--stdin", given="\0".join(left))
+        _replaced(index, seen_of(self.worktree.path) / "index")
 
     def follow(self, commit: str) -> None:
         """Brings the agent's repository to a commit of the task's branch, whose files are those of the worktree."""
@@ -259,19 +268,20 @@ def _follow_index(found: View) -> View:
         found.git("update-index", "--force-remove", "-z", "--stdin", given="\0".join([*ignored, *links]))
     if there:
         found.git.ask("update-index", "--add", "-z", "--stdin", given="\0".join(there), seconds=LONG)
-    if (found.repository / "info" / "sparse-checkout").exists():
-        _follow_sparse(found)
+    sparse = (found.repository / "info" / "sparse-checkout").exists()
+    skipped = _follow_sparse(found) if sparse else ()
     conflicts = any(status == "U" for status, _ in changes) if answer.code == 0 else None
-    return replace(found, changed=bool(gone or there), conflicts=conflicts)
+    return replace(found, changed=bool(gone or there), conflicts=conflicts, skipped=skipped)
 
 
-def _follow_sparse(found: View) -> None:
-    """What is missing because the agent did not want it checked out is not deleted."""
+def _follow_sparse(found: View) -> tuple[str, ...]:
+    """What is missing because the agent did not want it checked out is not deleted. Its names."""
     missing = set(found.git.must("ls-files", "--deleted", "-z").names)
     skipped = [each[2:] for each in found.there.must("ls-files", "-t", "-z").names if each.startswith("S ")]
-    both = [name for name in skipped if name in missing]
+    both = tuple(name for name in skipped if name in missing)
     if both:
         found.git("update-index", "--skip-worktree", "-z", "--stdin", given="\0".join(both))
+    return both
 
 
 def fits(file: Path) -> bool:
