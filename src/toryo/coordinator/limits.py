@@ -1,4 +1,7 @@
-"""The limits of one Coordinator: number of processes, and time limits of each step of starting and ending."""
+"""The limits of one Coordinator: number of processes, and time limits of each step of starting and ending.
+
+How long a process may answer without doing anything is in `stop_escalation.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Budgets: what may be spent, in US dollars and in tokens, and whether it is used up.
 
 A project and an agent have one for each UTC day, a task one for as long as it lives, its subtasks included. Each is a
-`Budget`, and all are used up by the same rule.
+`Budget`, and all are used up by the same rule. Only people give a task one: `PeoplesForm` in `task_forms.py`.
 """
 
 from __future__ import annotations

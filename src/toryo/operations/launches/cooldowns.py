@@ -1,6 +1,7 @@
 """Cooldowns: after a failure a program of an agent is not started until a stored time; a success clears them.
 
-`workflow/program_choice.py` decides which of the agent's programs can run in the meantime.
+`workflow/program_choice.py` decides which of the agent's programs can run in the meantime. The first and the longest
+cooldown are in `workflow/guard_limits.py`, the usual pause after a failure that names no time in `failures.py`.
 """
 
 from __future__ import annotations
