@@ -1,7 +1,7 @@
 """Sign-in and sign-out of people: one-time links, passwords, identity providers; and their list of browsers.
 
-Not for agents. How long links and sign-ins last is in `domain/people.py`. Accounts and roles are in `accounts.py`; `provider_accounts.py` selects or creates the account for a
-sign-in with an identity provider.
+Not for agents. How long links and sign-ins last is in `domain/people.py`. Accounts and roles are in `accounts.py`;
+`provider_accounts.py` selects or creates the account for a sign-in with an identity provider.
 """
 
 from __future__ import annotations
