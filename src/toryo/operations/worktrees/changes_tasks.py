@@ -20,7 +20,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Isolation
 from toryo.domain.requested_changes import Asked
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import Pool, Start, Status, Task
+from toryo.domain.tasks import Details, Pool, Start, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.wording import Worded
 from toryo.operations.calls.call import Call
@@ -144,6 +144,13 @@ def _in_line(call: Call, made: Task, why: Worded | str) -> tuple[Task, Worded | 
     return waiting, why if place is None else place["message"]
 
 
+def _same(details: Details, manager: Agent | None) -> dict[str, Any]:
+    """The command of the work, if a manager sends it back: it cannot name another one, and the agent does nothing else.
+    It runs where all that was built since is."""
+    context = details.context if manager is not None else None
+    return {"command": context["command"]} if isinstance(context, dict) and "command" in context else {}
+
+
 # --- as people and managers request it --------------------------------------------------------------------------------
 
 
@@ -185,7 +192,7 @@ def request(
         dependencies=(newest.id, *(each.id for each in open_ones)),
         assignee_id=None if pool is not None or author.for_queue else assignee(call, author),
         agent_type=author.agent_type,
-        context=requested_changes.context_for(last, given=details.context, more=context),
+        context=requested_changes.context_for(last, given=details.context, more={**_same(details, manager), **context}),
         acceptance=details.acceptance,
         touches=author.touches,
         start=Start.MANUAL if manager is None else Start.WHEN_READY,

@@ -307,11 +307,17 @@ def finished_work(call: Call, project: Project) -> list[tuple[Task, Worktree]]:
         ended = entry if entry is not None and entry.added_at >= task.completed_at else None
         if ended is not None and not _for_a_reason(ended):
             continue
-        changes = requested_changes.newest(call, sorted(own.task_id for own in _own(call, task.id)))
+        own = {part.task_id for part in _own(call, task.id)}
+        changes = [asked for asked in requested_changes.newest(call, sorted(own)) if not _comes_with(asked, own)]
         undecided = ended is None or any(_taken_back(call, asked, ended) for asked in changes)
         if undecided and not any(_rejects(call, asked) for asked in changes):
             new.append((task, each))
     return sorted(new, key=lambda pair: (pair[0].completed_at, pair[0].id))
+
+
+def _comes_with(changes: Task, own: Collection[str]) -> bool:
+    """Whether they are made, as a part of what is merged."""
+    return changes.status is Status.COMPLETED and changes.id in own
 
 
 def _rejects(call: Call, changes: Task) -> bool:
