@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -193,7 +194,10 @@ def test_what_a_second_process_has_not_changed_keeps_nobody_waiting_once_it_has_
     assert yard.world.status(roof) == "in_progress"
 
 
-def test_the_parts_of_a_whole_without_a_worktree_are_waited_for(yard: Yard) -> None:
+@pytest.mark.parametrize("settled", [merged, discarded])
+def test_the_parts_of_a_whole_without_a_worktree_are_waited_for_until_they_are_settled(
+    yard: Yard, settled: Callable[[Yard, str], None]
+) -> None:
     yard.world.person("ann")
     house = yard.world.task("ann", title="House")
     walls = yard.world.task("w1", title="Walls", parent_task_id=house)
@@ -201,16 +205,5 @@ def test_the_parts_of_a_whole_without_a_worktree_are_waited_for(yard: Yard) -> N
     yard.work("w1", walls)
     yard.world.move(house, "completed")
     assert yard.world.status(roof) == "todo"
-    merged(yard, walls)
-    assert yard.world.status(roof) == "in_progress"
-
-
-def test_discarded_work_of_a_part_keeps_nobody_waiting_for_its_whole(yard: Yard) -> None:
-    yard.world.person("ann")
-    house = yard.world.task("ann", title="House")
-    walls = yard.world.task("w1", title="Walls", parent_task_id=house)
-    roof = behind(yard, house)
-    yard.work("w1", walls)
-    yard.world.move(house, "completed")
-    discarded(yard, walls)
+    settled(yard, walls)
     assert yard.world.status(roof) == "in_progress"
